@@ -8,7 +8,6 @@
 #include "load.h"
 #include "log.h"
 #include "reader.h"
-#include "recurring.h"
 #include "select.h"
 #include "slot.h"
 #include "step.h"

@@ -68,6 +68,12 @@
     S(SCAN_MOVED,                                                                                  \
       "SELECT p.id, m.deadline, p.rank FROM @moved_place p CROSS JOIN @moved m ON m.id = "         \
       "p.id WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4")      \
+    S(COUNT_DUE,                                                                                   \
+      "SELECT place & 4294967295, 0, count(*) FROM @block CROSS JOIN @job ON id BETWEEN first "    \
+      "AND last WHERE place <= ?1 AND deadline <= ?2 AND NOT EXISTS (SELECT 1 FROM @moved m "      \
+      "WHERE m.id = @job.id) GROUP BY 1 UNION ALL SELECT p.place & 4294967295, m.state, count(*) " \
+      "FROM @moved_place p CROSS JOIN @moved m ON m.id = p.id WHERE p.place <= ?1 AND "            \
+      "m.deadline <= ?2 GROUP BY 1, 2")                                                            \
     S(READ_QUEUES,                                                                                 \
       "SELECT number, name, policy, delayed, ready, leased, buried, done FROM @queue ORDER "       \
       "BY number")                                                                                 \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* guest.c - the inbox of a guest: putting into it, and taking in what is there. */
-#include "guest.h"
-
 #include "load.h"
+#include "reader.h"
 #include "step.h"
 
 #include <errno.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* history.c - jobs that are done and stay for a time. */
-#include "history.h"
-
 #include "change.h"
 #include "load.h"
+#include "reader.h"
 
 #include <errno.h>
 
@@ -37,9 +36,8 @@ int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,
 /* ---- removing */
 
 bool htw__history_has_work(const struct htw_journal *journal) {
-    return journal->forget_ns != HTW_NEVER_NS && journal->slot_count > 0 &&
-           journal->under_way[HTW__OWN_FORGET] == 0 && !journal->is_closing &&
-           !journal->has_failed && journal->forget_ns <= htw__journal_now(journal);
+    return journal->forget_ns != HTW_NEVER_NS && journal->under_way[HTW__OWN_FORGET] == 0 &&
+           journal->forget_ns <= htw__journal_now(journal);
 }
 
 static int remove_row(struct htw_journal *journal, const struct htw__scan_row *row) {
@@ -90,7 +88,7 @@ static void end_forgetting(struct htw_journal *journal, int result) {
 
 static const struct htw__work forgetting = { HTW__OWN_FORGET, forget_some, end_forgetting };
 
-void htw__history_step(struct htw_journal *journal) {
+int htw__history_step(struct htw_journal *journal) {
     const struct htw__step step = { .kind = HTW__STEP_NONE };
-    end_forgetting(journal, htw__submit_steps(journal, &forgetting, &step, 1));
+    return htw__submit_steps(journal, &forgetting, &step, 1);
 }

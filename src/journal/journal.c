@@ -2,7 +2,6 @@
 /* journal.c - opening and closing a journal; its options and its mark. state.h has an overview. */
 #include "lease.h"
 #include "reader.h"
-#include "recurring.h"
 #include "slot.h"
 #include "snapshot.h"
 #include "writer.h"

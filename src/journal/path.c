@@ -45,61 +45,26 @@ static void folder_of(const char *name, char folder[PATH_MAX]) {
     folder[size] = '\0';
 }
 
-/* A symbolic link to a file that does not exist is refused: realpath() fails, and then lstat()
-   finds the link. */
-static int resolve(const char *path, char name[PATH_MAX]) {
-    char folder[PATH_MAX];
+/* The name of a file that can be a journal, without symbolic links. Unless it is only to be read, it is created if there is
+   none: not by open(), so that there is no descriptor to close. Others must not read what is in it. mknod() does not follow
+   a symbolic link to a file that does not exist, which then is refused. */
+static int resolve(const char *path, char *name, bool is_to_read) {
     struct stat status;
-    if (realpath(path, name) != NULL)
-        return 0;
-    if (errno != ENOENT)
+    if (!is_to_read && stat(path, &status) != 0 && errno == ENOENT &&
+        mknod(path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
         return fail_errno(path, errno);
-    if (lstat(path, &status) == 0)
-        return htw__journal_fail(-ENOENT, "%s: a symbolic link to a file that does not exist",
-                                 path);
-    size_t size = strlen(path);
-    if (size == 0 || path[size - 1] == '/')
-        return fail_errno(path, size == 0 ? ENOENT : EISDIR);
-    if (size >= sizeof(folder))
-        return fail_errno(path, ENAMETOOLONG);
-    const char *slash = strrchr(path, '/');
-    const char *last = slash == NULL ? path : slash + 1;
-    if (slash == NULL)
-        strcpy(folder, ".");
-    else
-        snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    if (realpath(folder, name) == NULL)
+    if (realpath(path, name) == NULL || stat(name, &status) != 0)
         return fail_errno(path, errno);
-    size_t used = strlen(name);
-    if (used + strlen(last) + 2 > PATH_MAX - SUFFIX_MAX)
+    if (strlen(name) > PATH_MAX - SUFFIX_MAX)
         return fail_errno(path, ENAMETOOLONG);
-    snprintf(name + used, PATH_MAX - used, "%s%s", used == 1 ? "" : "/", last);
-    return 0;
-}
-
-static int judge_kind(const char *name, mode_t mode) {
-    if (S_ISDIR(mode))
-        return fail_errno(name, EISDIR);
-    return S_ISREG(mode) ? 0 : htw__journal_fail(-EBADMSG, "%s: not a regular file", name);
-}
-
-/* Whether the file can be a journal. `ret_exists` is set on success. */
-static int inspect(const char *name, bool *ret_exists) {
-    struct stat status;
-    if (stat(name, &status) != 0) {
-        *ret_exists = false;
-        return errno == ENOENT ? 0 : fail_errno(name, errno);
-    }
-    *ret_exists = true;
-    int error = judge_kind(name, status.st_mode);
-    if (error != 0)
-        return error;
-    if (status.st_nlink > 1)
+    if (S_ISDIR(status.st_mode))
+        return fail_errno(path, EISDIR);
+    if (!S_ISREG(status.st_mode))
+        return htw__journal_fail(-EBADMSG, "%s: not a regular file", path);
+    if (!is_to_read && status.st_nlink > 1)
         return htw__journal_fail(
-            -EINVAL, "%s: the file has several names (hard links), so it cannot be locked", name);
-    if (access(name, R_OK | W_OK) != 0)
-        return fail_errno(name, errno);
-    return 0;
+            -EINVAL, "%s: the file has several names (hard links), so it cannot be locked", path);
+    return access(name, is_to_read ? R_OK : R_OK | W_OK) == 0 ? 0 : fail_errno(path, errno);
 }
 
 static int refuse_busy(const char *name, pid_t owner) {
@@ -168,43 +133,23 @@ static int lock(struct htw__journal_path *self) {
 }
 
 int htw__journal_path_find(struct htw__journal_path *self, const char *path) {
-    struct stat status;
-    memset(self, 0, sizeof(*self));
     self->lock_fd = -1;
-    if (realpath(path, self->name) == NULL || stat(self->name, &status) != 0)
-        return fail_errno(path, errno);
-    int error = judge_kind(path, status.st_mode);
-    return error != 0 || access(self->name, R_OK) == 0 ? error : fail_errno(path, errno);
+    return resolve(path, self->name, true);
 }
 
 int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
-    bool exists;
-    if (path == NULL) {
-        strcpy(self->name, "(memory)");
-        self->is_in_memory = true;
-        self->lock_fd = -1;
+    self->lock_fd = -1;
+    self->is_in_memory = path == NULL;
+    strcpy(self->name, "(memory)");
+    if (path == NULL)
         return 0;
-    }
-    int error = resolve(path, self->name);
-    if (error != 0)
-        return error;
-    if (strlen(self->name) > PATH_MAX - SUFFIX_MAX)
-        return fail_errno(path, ENAMETOOLONG);
-    error = inspect(self->name, &exists);
+    int error = resolve(path, self->name, false);
     if (error != 0)
         return error;
     pthread_mutex_lock(&open_paths.mutex);
     error = lock(self);
     pthread_mutex_unlock(&open_paths.mutex);
-    if (error != 0)
-        return error;
-    /* Not open(), so that there is no descriptor to close. Others must not read what is in it. */
-    if (!exists && mknod(self->name, S_IFREG | 0600, 0) != 0 && errno != EEXIST) {
-        error = errno;
-        htw__journal_path_close(self, false);
-        return fail_errno(path, error);
-    }
-    return 0;
+    return error;
 }
 
 int htw__journal_path_sync_folder(const struct htw__journal_path *self) {

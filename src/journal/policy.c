@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Beyond, the backoff stays as it is. */
@@ -59,26 +58,17 @@ size_t htw__policy_write(const struct htw_queue_policy *policy, char text[HTW__P
 }
 
 int htw__policy_read(struct htw_queue_policy *policy, const void *text, size_t size) {
-    enum { ATTEMPTS, INITIAL, CAP, MULTIPLIER, JITTER, NUMBERS };
-    char copy[HTW__POLICY_TEXT], *at = copy;
-    int64_t numbers[NUMBERS];
+    char copy[HTW__POLICY_TEXT];
+    uint64_t multiplier, jitter;
     if (size >= sizeof(copy))
         return -EBADMSG;
     memcpy(copy, text, size);
     copy[size] = '\0';
-    for (int i = 0; i < NUMBERS; i++) {
-        const char *begin = at;
-        errno = 0;
-        numbers[i] = strtoll(begin, &at, 10);
-        if (at == begin || errno != 0)
-            return -EBADMSG;
-    }
-    if (numbers[ATTEMPTS] < 0 || numbers[ATTEMPTS] > UINT32_MAX)
+    if (sscanf(copy, "%" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64,
+               &policy->attempts_max, &policy->initial_ns, &policy->cap_ns, &multiplier,
+               &jitter) != 5)
         return -EBADMSG;
-    policy->attempts_max = (uint32_t)numbers[ATTEMPTS];
-    policy->initial_ns = numbers[INITIAL];
-    policy->cap_ns = numbers[CAP];
-    memcpy(&policy->multiplier, &numbers[MULTIPLIER], sizeof(policy->multiplier));
-    memcpy(&policy->jitter, &numbers[JITTER], sizeof(policy->jitter));
+    memcpy(&policy->multiplier, &multiplier, sizeof(multiplier));
+    memcpy(&policy->jitter, &jitter, sizeof(jitter));
     return htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
 }

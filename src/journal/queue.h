@@ -103,17 +103,6 @@ int htw__queues_write(struct htw__queues_changed *changed, struct htw__database 
 void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_changed *changed,
                                  bool keep);
 
-/* ---- the windows: under the lock */
-
-/* Whether READY jobs have no room in memory, until some have gone to the file. */
-bool htw__window_is_full(const struct htw_journal *journal);
-
-/* Whether a window is to be moved. */
-bool htw__window_has_work(const struct htw_journal *journal);
-
-/* One step. With the lock, which it releases meanwhile. */
-void htw__window_step(struct htw_journal *journal);
-
 /* ---- policies: what queues do with jobs whose attempt has failed */
 
 bool htw__policy_is_on(const struct htw_queue_policy *policy);

@@ -19,7 +19,8 @@ void htw__reader_init(struct htw_journal *journal) {
     journal->cursor = (struct htw__position) { INT64_MIN, 0 };
     journal->delivered = journal->reach = journal->cursor;
     journal->evict_above = journal->waiting_max;
-    journal->reader.next_bucket = journal->database.jobs == 0 ? HTW__BUCKET_NONE : 0;
+    bool has_jobs = journal->database.jobs > 0 && journal->scheduler != NULL;
+    journal->reader.next_bucket = has_jobs ? 0 : HTW__BUCKET_NONE;
 }
 
 /* ---- when there is something to read */
@@ -46,9 +47,6 @@ static bool is_full(const struct htw_journal *journal) {
 
 bool htw__reader_has_work(const struct htw_journal *journal) {
     const struct htw__reader *reader = &journal->reader;
-    if (journal->slot_count == 0 || journal->is_closing || journal->has_failed ||
-        (reader->paused_ns != 0 && htw__clock_monotonic_ns() < reader->paused_ns))
-        return false;
     return reader->is_scanning ||
            (!is_full(journal) && reader->next_bucket != HTW__BUCKET_NONE &&
             begins_ns(journal, reader->next_bucket) <= htw__journal_now(journal));
@@ -171,12 +169,8 @@ static int scan(struct htw_journal *journal) {
     return 0;
 }
 
-void htw__reader_step(struct htw_journal *journal) {
-    struct htw__reader *reader = &journal->reader;
-    reader->paused_ns = 0;
-    int error = reader->is_scanning ? scan(journal) : find_bucket(journal);
-    htw__journal_pause_or_stop(journal, error);
-    pthread_cond_broadcast(&journal->read);
+int htw__reader_step(struct htw_journal *journal) {
+    return journal->reader.is_scanning ? scan(journal) : find_bucket(journal);
 }
 
 /* ---- jobs that are put, and jobs that are dropped */

@@ -1,28 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.h - brings the jobs of the near future from the file into memory, in order of deadline.
+ * reader.h - the parts of the journal that read the file, or move rows within it, for the writer: a step of each in turn,
+ * so that commits do not wait. Under the lock, which a step releases meanwhile, except as said.
  *
- * It goes from bucket to bucket, and scans each in the order of ids. Where memory is full, the later half of what it
- * has read is dropped, and what comes behind the rest is passed over: the bucket is scanned again when there is room.
- * So a bucket of any size is read in bounded memory. None of its jobs is delivered before the end of its scan, since
- * an earlier one may follow. The writer calls it in small steps, so that commits do not wait. Under the lock, except
- * as said.
+ * THE READER brings the jobs of the near future into memory, in order of deadline. It goes from bucket to bucket, and scans
+ * each in the order of ids. Where memory is full, the later half of what it has read is dropped, and what comes behind the
+ * rest is passed over: the bucket is scanned again when there is room. So a bucket of any size is read in bounded memory.
+ * None of its jobs is delivered before the end of its scan, since an earlier one may follow.
+ *
+ * THE WINDOWS of queues (queue.h) are moved.
+ *
+ * HISTORY. Jobs that are done and stay for a time are in places of DONE, by the minute of their end. A minute is removed when
+ * the time of its last job is over, some jobs in a commit.
+ *
+ * RULES by which jobs come again. When the instant of a rule has come, it is read, and a change is added to the queue that puts
+ * the jobs and gives the rule its next instant. It is made only if the rule is still the one that was read, so no instant
+ * comes twice, and none is lost. Rules that are due are read in ROUNDS: behind a cursor, until there are no more, so that one
+ * which fails is not in the way of others.
+ *
+ * THE INBOX of a guest: a journal whose tables are in the file of a program. Anyone who can write to the file puts a job by an
+ * INSERT into `htw_inbox`, in a transaction of their own. The writer looks at it when it is woken, and at intervals, and
+ * TAKES IN what is there: in one transaction the row leaves the inbox and becomes a job. That has the same id, which is of no
+ * block, so it counts as moved (rows.h). Until then it can be ended, by its id or its key, and is no job for anything else.
  */
 #ifndef HTW_SRC_JOURNAL_READER_H
 #define HTW_SRC_JOURNAL_READER_H
 
 #include "state.h"
 
-void htw__reader_init(struct htw_journal *journal);
+/* ---- all: readers.c */
 
-/* Whether there is something to read now. */
+/* Whether one has something to do now. */
+bool htw__readers_have_work(const struct htw_journal *journal);
+
+/* One step of each that has. */
+void htw__readers_step(struct htw_journal *journal);
+
+/* ---- each: if the journal is neither closed nor has failed. A step returns 0 or an error */
+
 bool htw__reader_has_work(const struct htw_journal *journal);
+int htw__reader_step(struct htw_journal *journal);
+
+bool htw__window_has_work(const struct htw_journal *journal);
+int htw__window_step(struct htw_journal *journal);
+
+bool htw__history_has_work(const struct htw_journal *journal);
+int htw__history_step(struct htw_journal *journal);
+
+bool htw__recurring_has_work(const struct htw_journal *journal);
+int htw__recurring_step(struct htw_journal *journal);
+
+/* ---- the reader */
+
+void htw__reader_init(struct htw_journal *journal);
 
 /* When there may be something to read; HTW_NEVER_NS: nothing is left, or memory must become free. */
 int64_t htw__reader_next(const struct htw_journal *journal);
-
-/* One step; for the writer. Releases the lock meanwhile. */
-void htw__reader_step(struct htw_journal *journal);
 
 /* Whether a job that is durable now, and DELAYED, belongs in memory. If not, the reader will find it. */
 bool htw__reader_covers(struct htw_journal *journal, struct htw__position position);
@@ -36,11 +69,32 @@ void htw__reader_unhold(struct htw_journal *journal, uint64_t id);
 /* Drops jobs if there is too much in memory. */
 void htw__reader_evict(struct htw_journal *journal);
 
-/* ---- readers.c: all parts of the journal that read the file, in the thread that has the database */
+/* ---- the windows */
 
-bool htw__readers_have_work(const struct htw_journal *journal);
+/* Whether READY jobs have no room in memory, until some have gone to the file. */
+bool htw__window_is_full(const struct htw_journal *journal);
 
-/* One step of each that has work. With the lock held, which it releases meanwhile. */
-void htw__readers_step(struct htw_journal *journal);
+/* ---- history */
+
+/* In the transaction: a job ends, and is kept. `where` is changed. 0 or an error. */
+int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,
+                      struct htw__whereabouts *where);
+
+/* ---- rules */
+
+/* Whether what a caller says is valid. Sets `next_ns`. 0, or an error with its sentence. */
+int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_recurring *wanted,
+                           struct htw_recurring *ret_rule);
+
+/* In the transaction of a change: stores a rule, or removes it (`schedule` NULL). 0, -ENOENT or an error. */
+int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring *rule);
+
+/* ---- the inbox */
+
+/* When the writer is to look: by the monotonic clock; HTW_NEVER_NS: it is not. */
+int64_t htw__guest_due_ns(const struct htw_journal *journal);
+
+/* The writer looks, and makes a change of what is there. */
+void htw__guest_look(struct htw_journal *journal);
 
 #endif /* HTW_SRC_JOURNAL_READER_H */

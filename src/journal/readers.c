@@ -1,30 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /* readers.c - the parts of the journal that read the file, or move rows within it: each takes a step in turn. */
-
-#include "history.h"
+#include "../base/clock.h"
 #include "reader.h"
-#include "recurring.h"
+
+#include <errno.h>
+
+/* Of all, where there is no memory, or another program has locked the file. */
+#define PAUSE_NS (100 * HTW_MILLISECOND)
 
 static const struct {
     bool (*has_work)(const struct htw_journal *journal);
-    void (*step)(struct htw_journal *journal);
+    int (*step)(struct htw_journal *journal);
 } readers[] = {
     { htw__reader_has_work, htw__reader_step },
     { htw__window_has_work, htw__window_step },
     { htw__history_has_work, htw__history_step },
-    { htw__recurring_has_work, htw__recur_step },
+    { htw__recurring_has_work, htw__recurring_step },
 };
 enum { READERS = sizeof(readers) / sizeof(readers[0]) };
 
 bool htw__readers_have_work(const struct htw_journal *journal) {
     bool have_work = false;
+    if (journal->slot_count == 0 || journal->is_closing || journal->has_failed ||
+        (journal->reader.paused_ns != 0 && htw__clock_monotonic_ns() < journal->reader.paused_ns))
+        return false;
     for (size_t i = 0; i < READERS && !have_work; i++)
         have_work = readers[i].has_work(journal);
     return have_work;
 }
 
+static void pause_or_stop(struct htw_journal *journal, int error) {
+    if (error == -ENOMEM || error == -EBUSY)
+        journal->reader.paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
+    else if (error != 0)
+        htw__journal_stop(journal);
+}
+
 void htw__readers_step(struct htw_journal *journal) {
-    for (size_t i = 0; i < READERS; i++)
+    journal->reader.paused_ns = 0;
+    for (size_t i = 0; i < READERS && !journal->has_failed; i++)
         if (readers[i].has_work(journal))
-            readers[i].step(journal);
+            pause_or_stop(journal, readers[i].step(journal));
+    pthread_cond_broadcast(&journal->read);
 }

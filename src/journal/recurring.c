@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* recurring.c - the rules by which jobs come again, and putting these. */
-#include "recurring.h"
-
+#include "change.h"
+#include "reader.h"
 #include "snapshot.h"
 
 #include "../base/user_code.h"
@@ -153,12 +153,13 @@ int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_r
 
 /* ---- which instants are put */
 
-/* The last instant up to `end_ns`; `first_ns` is one. By halves: instants of later times are later, or the same. */
+/* The last instant up to `end_ns`, from the next one of the rule on. By halves: instants of later times are later, or the
+   same. */
 static int last_instant(const struct htw_journal *journal, const struct htw_recurring *rule,
-                        int64_t first_ns, int64_t end_ns, int64_t *ret_last_ns) {
-    int64_t late_ns = end_ns, next_ns, middle_ns = first_ns;
+                        int64_t end_ns, int64_t *ret_last_ns) {
+    int64_t late_ns = end_ns, next_ns, middle_ns = rule->next_ns;
     int error = 0;
-    *ret_last_ns = first_ns;
+    *ret_last_ns = rule->next_ns;
     while (error == 0 && *ret_last_ns < late_ns) {
         error = instant_after(journal, rule, middle_ns, &next_ns);
         if (error == 0 && next_ns <= end_ns)
@@ -170,44 +171,33 @@ static int last_instant(const struct htw_journal *journal, const struct htw_recu
     return error;
 }
 
-/* The instants that are to come, in order: those that are late by more than the grace, or that others have followed,
-   are missed. */
+/* The instants that are to come, the last one first: those that are late by more than the grace, or that others have
+   followed, are missed. */
 struct instants {
     int64_t at_ns[HTW_RECURRING_CATCH_UP_MAX];
     size_t count;
     int64_t next_ns; /* of the rule, after them */
 };
 
-/* Those from `from_ns` to `last_ns`, unless there are more than `most`. */
-static int collect(const struct htw_journal *journal, const struct htw_recurring *rule,
-                   int64_t last_ns, size_t most, struct instants *instants) {
-    int64_t at_ns = rule->next_ns;
-    int error = 0;
-    instants->count = 0;
-    while (error == 0 && at_ns <= last_ns && instants->count < most) {
-        instants->at_ns[instants->count++] = at_ns;
-        error = instant_after(journal, rule, at_ns, &at_ns);
-    }
-    bool are_all = at_ns > last_ns;
-    for (size_t i = most; i > 0 && error == 0 && !are_all; i--) {
-        instants->at_ns[i - 1] = last_ns;
-        if (i > 1)
-            error = last_instant(journal, rule, rule->next_ns, last_ns - 1, &last_ns);
-    }
-    return error;
-}
-
+/* Of jobs with a key, of which each replaces the one before, only the last. */
 static int choose(const struct htw_journal *journal, const struct htw_recurring *rule, int64_t now,
                   struct instants *instants) {
     int64_t last_ns, grace_ns = rule->grace_ns == 0 ? HTW_MINUTE : rule->grace_ns;
+    size_t most = rule->job.key != NULL || rule->catch_up == 0 ? 1 : rule->catch_up;
     instants->count = 0;
     if (rule->next_ns == INT64_MIN) /* it begins now */
         return instant_after(journal, rule, now, &instants->next_ns);
-    int error = last_instant(journal, rule, rule->next_ns, now, &last_ns);
+    int error = last_instant(journal, rule, now, &last_ns);
     if (error == 0)
         error = instant_after(journal, rule, last_ns, &instants->next_ns);
-    size_t most = rule->catch_up == 0 && now - last_ns <= grace_ns ? 1 : rule->catch_up;
-    return error == 0 && most > 0 ? collect(journal, rule, last_ns, most, instants) : error;
+    bool is_missed = rule->catch_up == 0 && now - last_ns > grace_ns;
+    while (error == 0 && !is_missed && instants->count < most) {
+        instants->at_ns[instants->count++] = last_ns;
+        if (last_ns == rule->next_ns)
+            break;
+        error = last_instant(journal, rule, last_ns - 1, &last_ns);
+    }
+    return error;
 }
 
 /* ---- a rule */
@@ -249,7 +239,7 @@ static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
     int error = 0;
     for (size_t i = 0; i < instants->count; i++) {
         jobs[i] = rule->job;
-        jobs[i].deadline_ns = instants->at_ns[i];
+        jobs[i].deadline_ns = instants->at_ns[instants->count - 1 - i];
     }
     update.step = HTW_JOB_CANCEL; /* the one with a key, which is copied */
     update.key = rule->name;
@@ -275,20 +265,11 @@ static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
     return 0;
 }
 
-/* Jobs of which each replaces the one before are one. */
-static void drop_replaced(const struct htw_job *job, struct instants *instants) {
-    if (job->key != NULL && instants->count > 1) {
-        instants->at_ns[0] = instants->at_ns[instants->count - 1];
-        instants->count = 1;
-    }
-}
-
 /* Submits what a rule that is due is to put now. `jobs`: room for them. */
 static int obey(struct htw_journal *journal, const struct htw_recurring *rule, int64_t now,
                 struct instants *instants, struct htw_job *jobs) {
     bool is_out = false;
     int error = choose(journal, rule, now, instants);
-    drop_replaced(&rule->job, instants);
     if (error == 0)
         error = is_kept_out(journal, &rule->job, &is_out);
     if (error != 0)
@@ -341,23 +322,21 @@ bool htw__recurring_has_work(const struct htw_journal *journal) {
     const struct htw__recurring *recurring = &journal->recurring;
     return recurring->at_ns != HTW_NEVER_NS &&
            journal->under_way[HTW__OWN_ADVANCE] < (recurring->is_read ? 1 : UNDER_WAY_MAX) &&
-           journal->slot_count > 0 && !journal->is_closing && !journal->has_failed &&
            recurring->at_ns <= htw__journal_now(journal);
 }
 
-void htw__recur_step(struct htw_journal *journal) {
+int htw__recurring_step(struct htw_journal *journal) {
     struct htw__recurring *recurring = &journal->recurring;
     int64_t now = htw__journal_now(journal), at_ns = now + RETRY_NS;
     bool ends = recurring->is_read;
     htw__mutex_unlock(&journal->mutex);
     int result = ends ? end_round(journal, &at_ns) : obey_next(journal, now);
     htw__mutex_lock(&journal->mutex);
-    recurring->at_ns = result < 0 || ends ? at_ns : INT64_MIN; /* the round goes on */
-    if (!ends && result >= 0)
-        recurring->is_read = result == 0;
-    else if (result < 0 && result != -ENOMEM && result != -EBUSY)
-        htw__journal_stop(journal);
-    pthread_cond_broadcast(&journal->read);
+    if (result < 0)
+        return result;
+    recurring->at_ns = ends ? at_ns : INT64_MIN; /* the round goes on */
+    recurring->is_read = !ends && result == 0;
+    return 0;
 }
 
 /* ---- listing */

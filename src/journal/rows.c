@@ -269,17 +269,13 @@ int htw__database_find_key(struct htw__database *self, const void *key, size_t k
 }
 
 int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
-                           uint64_t id, uint64_t *ret_replaced) {
-    int error = htw__database_find_key(self, key, key_size, ret_replaced);
-    if (error == 0 && *ret_replaced != 0) {
-        error = remove_job(self, *ret_replaced, false);
-        if (error == -ENOENT)
-            return htw__journal_fail(-EBADMSG, "%s: the keys of the journal are damaged",
-                                     self->name);
-        self->added.keyed -= error == 0;
-    }
+                           uint64_t id, uint64_t replaced) {
+    int error = replaced == 0 ? 0 : remove_job(self, replaced, false);
+    if (error == -ENOENT)
+        return htw__database_distrust(self, "the keys of the journal are damaged");
     if (error != 0)
         return error;
+    self->added.keyed -= replaced != 0;
     htw__statement_bind_blob(self->statements[HTW__SET_KEY], 1, key, key_size);
     sqlite3_bind_int64(self->statements[HTW__SET_KEY], 2, (int64_t)id);
     return htw__statement_step(self, HTW__SET_KEY);

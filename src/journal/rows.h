@@ -8,7 +8,7 @@
  * removed when the last job of it has gone.
  *
  * MOVED. A job that is no longer as it was put (released, moved, buried, kicked, leased durably, done and kept), or that
- * others have put (guest.h), has a row in `moved` too, which says where it is now; `moved_place` finds it there. Its block does not count for it.
+ * others have put (reader.h), has a row in `moved` too, which says where it is now; `moved_place` finds it there. Its block does not count for it.
  *
  * Where no job was moved, that costs nothing. Changes are made between htw__database_begin() and _commit(); a
  * failure leaves its sentence (error.h). One thread at a time, as for the database.
@@ -82,10 +82,9 @@ void htw__database_fetch_end(struct htw__database *self);
 
 /* ---- keys */
 
-/* Gives the key to `id`, and returns in `ret_replaced` the job that had it, which is removed; 0:
-   none. */
+/* Gives the key to `id`. The job `replaced` that had it is removed; 0: none. */
 int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
-                           uint64_t id, uint64_t *ret_replaced);
+                           uint64_t id, uint64_t replaced);
 
 /* The job that has the key; 0: none. 0 or an error. */
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
@@ -148,7 +147,7 @@ int htw__database_store_queue(struct htw__database *self, const struct htw__queu
 
 int htw__database_remove_queue(struct htw__database *self, uint32_t number);
 
-/* ---- the inbox of a guest (guest.h): jobs that others have put, and that the journal has not taken in */
+/* ---- the inbox of a guest (reader.h): jobs that others have put, and that the journal has not taken in */
 
 /* The next jobs behind `*after`, which is set behind the last one, or to 0: there are no more. How many, or an error. */
 #define HTW__INBOX_SOME 128u

@@ -26,12 +26,12 @@
  * reserved. In a guest, the names are those of htw__schema_text().
  */
 static const struct object {
-    const char *name, *text;
+    const char *text;
     enum { ADDED, OWN, OF_GUESTS } kind; /* ADDED: by other programs, and it does no harm */
 } objects[] = {
-    /* Of guests alone: what others have put, and the journal has not yet taken in (guest.h); the format. */
-    { "inbox",
-      "CREATE TABLE @inbox (id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 << 52 AND "
+    /* Of guests alone: the format; what others have put, and the journal has not yet taken in (reader.h). */
+    { "CREATE TABLE @format (version INTEGER NOT NULL)", OF_GUESTS },
+    { "CREATE TABLE @inbox (id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 << 52 AND "
       "(1 << 53) - 1), deadline INTEGER NOT NULL CHECK (typeof(deadline) = 'integer'), key BLOB "
       "CHECK (typeof(key) IN ('blob', 'null')), payload BLOB NOT NULL CHECK (typeof(payload) = "
       "'blob'), queue TEXT CHECK (length(CAST(queue AS BLOB)) BETWEEN 1 AND 255 AND "
@@ -39,57 +39,46 @@ static const struct object {
       "(typeof(priority) = 'integer' AND priority BETWEEN 0 AND 4294967295), lease INTEGER NOT "
       "NULL DEFAULT 0 CHECK (typeof(lease) = 'integer' AND lease >= 0))",
       OF_GUESTS },
-    { "inbox_key", "CREATE UNIQUE INDEX @inbox_key ON @inbox (key) WHERE key IS NOT NULL",
-      OF_GUESTS },
-    { "format", "CREATE TABLE @format (version INTEGER NOT NULL)", OF_GUESTS },
+    { "CREATE UNIQUE INDEX @inbox_key ON @inbox (key) WHERE key IS NOT NULL", OF_GUESTS },
 
-    { "job",
-      "CREATE TABLE @job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload "
+    { "CREATE TABLE @job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload "
       "BLOB NOT NULL, queue INTEGER, priority INTEGER, put INTEGER, lease INTEGER)",
       OWN },
-    { "job_key", "CREATE TABLE @job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID",
-      OWN },
-    { "meta",
-      "CREATE TABLE @meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
+    { "CREATE TABLE @job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID", OWN },
+    { "CREATE TABLE @meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
       "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB, "
       "moved INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0)",
       OWN },
-    { "block",
-      "CREATE TABLE @block (place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, "
+    { "CREATE TABLE @block (place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, "
       "PRIMARY KEY (place, first)) WITHOUT ROWID",
       OWN },
-    { "moved",
-      "CREATE TABLE @moved (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, rank INTEGER NOT NULL, "
+    { "CREATE TABLE @moved (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, rank INTEGER NOT NULL, "
       "deadline INTEGER NOT NULL, priority INTEGER NOT NULL, state INTEGER NOT NULL, attempts "
       "INTEGER NOT NULL, releases INTEGER NOT NULL, timeouts INTEGER NOT NULL, buries INTEGER NOT "
       "NULL, kicks INTEGER NOT NULL)",
       OWN },
-    { "moved_place",
-      "CREATE TABLE @moved_place (place INTEGER NOT NULL, rank INTEGER NOT NULL, id INTEGER NOT "
+    { "CREATE TABLE @moved_place (place INTEGER NOT NULL, rank INTEGER NOT NULL, id INTEGER NOT "
       "NULL, PRIMARY KEY (place, rank, id)) WITHOUT ROWID",
       OWN },
-    { "queue",
-      "CREATE TABLE @queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
+    { "CREATE TABLE @queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
       "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, done "
       "INTEGER NOT NULL, policy BLOB)",
       OWN },
-    { "recurring",
-      "CREATE TABLE @recurring (name BLOB PRIMARY KEY, next INTEGER NOT NULL, schedule BLOB NOT NULL, "
+    { "CREATE TABLE @recurring (name BLOB PRIMARY KEY, next INTEGER NOT NULL, schedule BLOB NOT NULL, "
       "zone BLOB, grace INTEGER NOT NULL, catch_up INTEGER NOT NULL, queue BLOB, priority INTEGER "
       "NOT NULL, flags INTEGER NOT NULL, lease INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL) "
       "WITHOUT ROWID",
       OWN },
-    { "recurring_next", "CREATE INDEX @recurring_next ON @recurring (next, name)", OWN },
+    { "CREATE INDEX @recurring_next ON @recurring (next, name)", OWN },
     /* ANALYZE */
-    { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", ADDED },
-    { "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", ADDED },
+    { "CREATE TABLE sqlite_stat1(tbl,idx,stat)", ADDED },
+    { "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", ADDED },
     /* Litestream (0.1 to 0.5), which copies databases while they are in use */
-    { "_litestream_seq", "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
-      ADDED },
-    { "_litestream_lock", "CREATE TABLE _litestream_lock (id INTEGER)", ADDED },
+    { "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)", ADDED },
+    { "CREATE TABLE _litestream_lock (id INTEGER)", ADDED },
 };
 
-#define OBJECTS (sizeof(objects) / sizeof(objects[0]))
+enum { FORMAT = 0, OBJECTS = sizeof(objects) / sizeof(objects[0]) };
 
 /* ---- names of tables */
 
@@ -163,26 +152,12 @@ static void limit(struct sqlite3 *connection, bool is_guest) {
         sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, TEXT_MAX);
 }
 
-static bool is_text(struct sqlite3_stmt *row, int column, const char *text) {
-    const unsigned char *bytes = sqlite3_column_text(row, column);
-    return bytes != NULL && (size_t)sqlite3_column_bytes(row, column) == strlen(text) &&
-           memcmp(bytes, text, strlen(text)) == 0;
-}
-
-/* Which object a row of the schema is; OBJECTS: none. */
-static bool is_object_of(struct sqlite3_stmt *row, const struct object *object, bool is_guest) {
+/* Which object a row of the schema is, by the text that SQLite makes it from; OBJECTS: none. */
+static size_t object_of(const char *text, bool is_guest) {
     char buffer[HTW__SCHEMA_TEXT];
-    bool is_table = strncmp(object->text, "CREATE TABLE", 12) == 0;
-    char name[32];
-    snprintf(name, sizeof(name), "%s%s", is_guest ? PREFIX : "", object->name);
-    return is_text(row, 0, is_table ? "table" : "index") && is_text(row, 1, name) &&
-           (!is_table || is_text(row, 2, name)) &&
-           is_text(row, 3, htw__schema_text(object->text, is_guest, buffer));
-}
-
-static size_t object_of(struct sqlite3_stmt *row, bool is_guest) {
     size_t i = 0;
-    while (i < OBJECTS && !is_object_of(row, &objects[i], is_guest))
+    while (i < OBJECTS &&
+           (text == NULL || strcmp(text, htw__schema_text(objects[i].text, is_guest, buffer)) != 0))
         i++;
     return i;
 }
@@ -209,14 +184,15 @@ static int read_schema(struct sqlite3 *connection, struct contents *contents) {
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(
         connection,
-        contents->is_guest ? "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name "
-                             "LIKE 'htw\\_%' ESCAPE '\\' OR tbl_name LIKE 'htw\\_%' ESCAPE '\\'"
-                           : "SELECT type, name, tbl_name, sql FROM sqlite_master",
+        contents->is_guest ? "SELECT sql FROM sqlite_master WHERE name LIKE 'htw\\_%' ESCAPE '\\' "
+                             "OR tbl_name LIKE 'htw\\_%' ESCAPE '\\'"
+                           : "SELECT sql FROM sqlite_master",
         -1, &statement, NULL);
     if (result != SQLITE_OK)
         return result;
     while (sqlite3_step(statement) == SQLITE_ROW) {
-        size_t object = object_of(statement, contents->is_guest);
+        size_t object =
+            object_of((const char *)sqlite3_column_text(statement, 0), contents->is_guest);
         contents->count++;
         if (object == OBJECTS || contents->has[object])
             contents->has_stranger = true;
@@ -232,25 +208,17 @@ static int read_contents(struct sqlite3 *connection, struct contents *contents) 
         result = read_number(connection, "PRAGMA user_version", &contents->version);
     if (result == SQLITE_OK)
         result = read_schema(connection, contents);
-    for (size_t i = 0; i < OBJECTS && contents->is_guest && result == SQLITE_OK; i++)
-        if (contents->has[i] && strcmp(objects[i].name, "format") == 0)
-            result = read_number(connection, "SELECT version FROM htw_format", &contents->version);
+    if (result == SQLITE_OK && contents->has[FORMAT])
+        result = read_number(connection, "SELECT version FROM htw_format", &contents->version);
     return result;
 }
 
-static int judge_schema(const struct contents *contents, const char *name) {
+static bool is_altered(const struct contents *contents) {
+    bool is_altered = contents->has_stranger;
     for (size_t i = 0; i < OBJECTS; i++)
-        if (objects[i].kind != ADDED && is_of(&objects[i], contents->is_guest) != contents->has[i])
-            return htw__journal_fail(-EBADMSG,
-                                     "%s: the table %s of the journal is missing or altered", name,
-                                     objects[i].name);
-    return contents->has_stranger
-               ? htw__journal_fail(
-                     -EBADMSG,
-                     "%s: the journal was altered: it has a table, an index, a view or "
-                     "a trigger that is not its own",
-                     name)
-               : 0;
+        is_altered = is_altered || (objects[i].kind != ADDED &&
+                                    is_of(&objects[i], contents->is_guest) != contents->has[i]);
+    return is_altered;
 }
 
 static int judge(const struct contents *contents, const char *name) {
@@ -267,7 +235,12 @@ static int judge(const struct contents *contents, const char *name) {
             -EPROTONOSUPPORT,
             "%s: the journal has format %lld, and this version of libhtw knows format %d alone",
             name, (long long)contents->version, HTW__SCHEMA_VERSION);
-    return judge_schema(contents, name);
+    return is_altered(contents)
+               ? htw__journal_fail(-EBADMSG,
+                                   "%s: the journal was altered: a table, an index, a view or a "
+                                   "trigger is missing or not its own",
+                                   name)
+               : 0;
 }
 
 bool htw__schema_is_guest(struct sqlite3 *connection) {

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define PAUSE_NS (100 * HTW_MILLISECOND)
-
 /* ---- the calls of user code */
 
 static _Thread_local struct htw__journal_frame *innermost;
@@ -82,13 +80,6 @@ int htw__journal_refusal_to_wait(const struct htw_journal *journal) {
                ? htw__journal_fail(-EDEADLK, "%s: a notice of the journal must not wait for it",
                                    journal->path.name)
                : error;
-}
-
-void htw__journal_pause_or_stop(struct htw_journal *journal, int error) {
-    if (error == -ENOMEM || error == -EBUSY)
-        journal->reader.paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
-    else if (error != 0)
-        htw__journal_stop(journal);
 }
 
 void htw__journal_stop(struct htw_journal *journal) {

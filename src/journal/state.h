@@ -85,7 +85,7 @@ enum htw__own {
     HTW__OWN_KINDS
 };
 
-/* Jobs that come again: recurring.h. */
+/* Jobs that come again: reader.h. */
 struct htw__recurring {
     int64_t at_ns; /* when rules are to be read; HTW_NEVER_NS: not */
     /* Of a round: the last rule that was read, whether these were all, and whether one was not obeyed. */
@@ -94,7 +94,7 @@ struct htw__recurring {
     bool is_read, has_failed;
 };
 
-/* What others have put: guest.h. */
+/* What others have put: reader.h. */
 struct htw__guest {
     int64_t interval_ns, look_ns; /* look_ns: the next look, by the monotonic clock; 0: at once */
     uint64_t after;               /* the look goes on behind this id */
@@ -195,9 +195,6 @@ int htw__journal_refusal_to_wait(const struct htw_journal *journal);
 
 /* Under the lock: stops the journal for good. The sentence of this thread says why. */
 void htw__journal_stop(struct htw_journal *journal);
-
-/* Under the lock: what the writer reads, or moves, has failed. For lack of memory it pauses; otherwise the journal stops. */
-void htw__journal_pause_or_stop(struct htw_journal *journal, int error);
 
 /* Under the lock: changes or requests wait for the writer. The thread that processes the journal sees to them itself. */
 void htw__journal_call_writer(struct htw_journal *journal);

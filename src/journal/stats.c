@@ -13,51 +13,40 @@
 
 /* ---- a journal that is open to be read */
 
-/* Without a reader: a job whose time has come, or whose lease has ended, is READY. */
-static int count_as_ready(struct htw_journal *journal, const struct htw__scan_row *row) {
-    struct htw__queue *queue = htw__queues_find_number(&journal->queues, row->place & UINT32_MAX);
-    enum htw_job_state state = HTW_JOB_DELAYED;
-    struct htw__job_row job;
-    struct htw__whereabouts where;
-    if (queue == NULL)
-        return 0;
-    if (queue->counts.of[HTW_JOB_LEASED] > 0) {
-        int error = htw__database_fetch(&journal->database, row->id, &job, &where);
-        if (error != 0)
-            return error;
-        state = where.is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
-        htw__database_fetch_end(&journal->database);
-    }
+/* Jobs of a queue that the file counts as `state`. */
+static void count_as_ready(struct htw_journal *journal, uint64_t queue_number,
+                           enum htw_job_state state, int64_t jobs) {
     htw__mutex_lock(&journal->mutex);
-    queue->counts.of[state]--;
-    queue->counts.of[HTW_JOB_READY]++;
-    journal->queues.all.of[state]--;
-    journal->queues.all.of[HTW_JOB_READY]++;
+    struct htw__queue *queue = htw__queues_find_number(&journal->queues, queue_number);
+    struct htw__queue_counts *counts[] = { queue == NULL ? NULL : &queue->counts,
+                                           &journal->queues.all };
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && queue != NULL; i++) {
+        counts[i]->of[state] -= jobs;
+        counts[i]->of[HTW_JOB_READY] += jobs;
+    }
     htw__mutex_unlock(&journal->mutex);
-    return 0;
 }
 
-/* The first time: one thread has the turn. After a failure the counts are wrong, so the journal stops. */
+/* Without a reader, a job whose time has come, or whose lease has ended, is READY. The first time: one thread has the turn.
+   After a failure the counts are wrong, so the journal stops. */
 static int count_due(struct htw_journal *journal) {
-    int64_t now = htw__journal_now(journal);
-    struct htw__scan scan = htw__scan_of(0, htw__place_delayed(now, UINT32_MAX));
     struct htw__database *database = NULL;
+    int64_t now = htw__journal_now(journal);
+    uint64_t last_place = htw__place_delayed(now, UINT32_MAX);
     int error = journal->is_read_only ? htw__snapshot_begin(journal, &database) : 0;
     if (error != 0 || !journal->is_read_only)
         return error;
-    scan.is_done = journal->has_counted_due;
+    int result = !journal->has_counted_due;
     journal->has_counted_due = true;
     htw__mutex_unlock(&journal->mutex);
-    while (!scan.is_done && error == 0) {
-        struct htw__scan_row rows[HTW__SCAN_MAX];
-        int64_t count = htw__database_scan(database, &scan, rows, HTW__SCAN_MAX);
-        error = count < 0 ? (int)count : 0;
-        for (int64_t i = 0; i < count && error == 0; i++)
-            if (rows[i].deadline_ns <= now)
-                error = count_as_ready(journal, &rows[i]);
-    }
-    database->is_distrusted = database->is_distrusted || error != 0;
-    return htw__snapshot_end(journal, database, error);
+    struct sqlite3_stmt *row = database->statements[HTW__COUNT_DUE];
+    htw__statement_bind(database, HTW__COUNT_DUE, HTW__NUMBERS((int64_t)last_place, now));
+    while (result == 1 && (result = htw__statement_step(database, HTW__COUNT_DUE)) == 1)
+        count_as_ready(journal, (uint64_t)sqlite3_column_int64(row, 0),
+                       sqlite3_column_int64(row, 1) != 0 ? HTW_JOB_LEASED : HTW_JOB_DELAYED,
+                       sqlite3_column_int64(row, 2));
+    database->is_distrusted = database->is_distrusted || result < 0;
+    return htw__snapshot_end(journal, database, result);
 }
 
 /* ---- statistics */

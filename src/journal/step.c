@@ -2,7 +2,6 @@
 /* step.c - what a change does to a job that exists. */
 #include "step.h"
 
-#include "history.h"
 #include "lease.h"
 #include "load.h"
 #include "reader.h"
@@ -242,15 +241,12 @@ static int end(struct htw_journal *journal, uint64_t id, uint32_t queue,
 int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
                        bool is_if_absent, uint64_t *ret_replaced) {
     struct htw__database *database = &journal->database;
-    uint64_t before = 0;
-    int error = 0;
-    if (is_if_absent || journal->counts_queues)
-        error = htw__database_find_key(database, row->key, row->key_size, &before);
-    if (error == 0 && before != 0 && is_if_absent)
-        error = -EEXIST;
-    if (error == 0 && before != 0)
-        error = count_end(journal, before);
-    return error == 0 ? htw__database_take_key(database, row->key, row->key_size, id, ret_replaced)
+    int error = htw__database_find_key(database, row->key, row->key_size, ret_replaced);
+    if (error == 0 && *ret_replaced != 0)
+        error = is_if_absent             ? -EEXIST
+                : journal->counts_queues ? count_end(journal, *ret_replaced)
+                                         : 0;
+    return error == 0 ? htw__database_take_key(database, row->key, row->key_size, id, *ret_replaced)
                       : error;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* submit.c - the public calls that change something: they append to the queue of the writer. */
 #include "writer.h"
-#include "recurring.h"
+#include "reader.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -44,26 +44,18 @@ static struct htw_journal_change put_of(struct htw_job *job, int64_t deadline_ns
     return change;
 }
 
-/* Ends the job whose id is `*id`, which must stay until the change is accepted. */
-static struct htw_journal_change end_of(const uint64_t *id) {
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    change.done = id;
-    change.done_count = 1;
-    return change;
-}
-
-/* The same for a step; `update` NULL: an invalid change. */
-static struct htw_journal_change step_of(const struct htw_job_update *update) {
+/* A step; `update` NULL: an invalid change. */
+static struct htw_journal_change change_of(const struct htw_job_update *update) {
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     change.updates = update;
     change.update_count = 1;
     return change;
 }
 
-static struct htw_job_update cancel_of(uint64_t id) {
+static struct htw_job_update step_of(enum htw_job_step step, uint64_t id) {
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     update.id = id;
-    update.step = HTW_JOB_CANCEL;
+    update.step = step;
     return update;
 }
 
@@ -111,17 +103,17 @@ int htw_journal_put(struct htw_journal *journal, int64_t deadline_ns, const void
 }
 
 int htw_journal_cancel(struct htw_journal *journal, uint64_t id) {
-    const struct htw_job_update update = cancel_of(id);
+    const struct htw_job_update update = step_of(HTW_JOB_CANCEL, id);
     return htw_journal_update(journal, &update);
 }
 
 int htw_journal_done(struct htw_journal *journal, uint64_t id) {
-    struct htw_journal_change ending = end_of(&id);
-    return make_now(journal, &ending, NULL, NULL, NULL);
+    const struct htw_job_update ending = step_of(HTW_JOB_END, id);
+    return htw_journal_update(journal, &ending);
 }
 
 int htw_journal_update(struct htw_journal *journal, const struct htw_job_update *update) {
-    struct htw_journal_change change = step_of(update);
+    const struct htw_journal_change change = change_of(update);
     return make_now(journal, &change, NULL, NULL, NULL);
 }
 
@@ -222,19 +214,19 @@ int htw_journal_put_later(struct htw_journal *journal, int64_t deadline_ns, cons
 
 int htw_journal_cancel_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
                              void *arg) {
-    const struct htw_job_update update = cancel_of(id);
+    const struct htw_job_update update = step_of(HTW_JOB_CANCEL, id);
     return htw_journal_update_later(journal, &update, durable, arg);
 }
 
 int htw_journal_done_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
                            void *arg) {
-    struct htw_journal_change change = end_of(&id);
-    return make_later(journal, &change, NULL, durable, arg, NULL);
+    const struct htw_job_update ending = step_of(HTW_JOB_END, id);
+    return htw_journal_update_later(journal, &ending, durable, arg);
 }
 
 int htw_journal_update_later(struct htw_journal *journal, const struct htw_job_update *update,
                              htw_durable *durable, void *arg) {
-    struct htw_journal_change change = step_of(update);
+    const struct htw_journal_change change = change_of(update);
     return make_later(journal, &change, NULL, durable, arg, NULL);
 }
 

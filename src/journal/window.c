@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* window.c - moves the windows of queues. */
-#include "queue.h"
+#include "reader.h"
 
-#include "../base/clock.h"
 #include "change.h"
 #include "lease.h"
 #include "load.h"
@@ -57,17 +56,17 @@ static int fill(struct htw_journal *journal, struct htw__queue *queue) {
     return 0;
 }
 
-static void move_forward(struct htw_journal *journal, struct htw__queue *queue) {
+static int move_forward(struct htw_journal *journal, struct htw__queue *queue) {
     queue->users++;
     int error = fill(journal, queue);
     queue->users--;
-    htw__journal_pause_or_stop(journal, error);
     if (error != 0)
         htw__queues_want(&journal->queues, queue);
     else
         htw__leases_restart(journal, queue);
     htw__leases_look(journal, queue);
     htw__queues_drop(&journal->queues, queue);
+    return error;
 }
 
 /* ---- back */
@@ -100,14 +99,14 @@ static int halve(struct htw_journal *journal, struct htw__queue *queue, struct h
     return step_count > 0 ? htw__submit_steps(journal, &staging, steps, step_count) : 0;
 }
 
-static void move_back(struct htw_journal *journal) {
+static int move_back(struct htw_journal *journal) {
     struct htw__step *steps = htw__journal_allocate(journal, STAGE_MAX * sizeof(*steps));
     int error = -ENOMEM;
     if (steps != NULL) {
         error = halve(journal, htw__jobs_crowded(&journal->jobs), steps);
         htw__journal_release(journal, steps, STAGE_MAX * sizeof(*steps));
     }
-    htw__journal_pause_or_stop(journal, error);
+    return error;
 }
 
 /* ---- steps */
@@ -122,18 +121,12 @@ static bool is_to_move_back(const struct htw_journal *journal) {
 }
 
 bool htw__window_has_work(const struct htw_journal *journal) {
-    if (journal->is_closing || journal->has_failed ||
-        (journal->reader.paused_ns != 0 && htw__clock_monotonic_ns() < journal->reader.paused_ns))
-        return false;
     return (journal->queues.wanted != NULL && journal->under_way[HTW__OWN_STAGE] == 0) ||
            is_to_move_back(journal);
 }
 
-void htw__window_step(struct htw_journal *journal) {
-    journal->reader.paused_ns = 0;
-    if (is_to_move_back(journal))
-        move_back(journal);
-    else
-        move_forward(journal, htw__queues_take_wanted(&journal->queues));
-    pthread_cond_broadcast(&journal->read);
+int htw__window_step(struct htw_journal *journal) {
+    return is_to_move_back(journal)
+               ? move_back(journal)
+               : move_forward(journal, htw__queues_take_wanted(&journal->queues));
 }

@@ -5,7 +5,6 @@
 #include "../base/clock.h"
 #include "../base/thread.h"
 #include "../base/user_code.h"
-#include "guest.h"
 #include "lease.h"
 #include "log.h"
 #include "reader.h"
