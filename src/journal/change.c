@@ -128,13 +128,13 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     if (*ret_error != 0)
         return NULL;
     const size_t steps_max = (SIZE_MAX / 4) / sizeof(struct htw__step);
-    size_t keys = 0;
+    size_t keys = 0, kicks = special == NULL ? 0 : special->kick_count;
     struct htw__change *change = NULL;
     for (size_t i = 0; i < wanted->update_count; i++)
         keys += wanted->updates[i].key_size;
     if (wanted->done_count <= steps_max && wanted->update_count <= steps_max)
-        change =
-            allocate(journal, wanted->done_count + wanted->update_count, wanted->mark_size + keys);
+        change = allocate(journal, wanted->done_count + wanted->update_count + kicks,
+                          wanted->mark_size + keys);
     if (change == NULL) {
         *ret_error = no_memory();
         return NULL;
@@ -142,6 +142,8 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     if (special != NULL)
         change->special = *special;
     char *room = (char *)(change->steps + change->step_count);
+    change->step_count -= kicks; /* so far */
+    change->bytes -= kicks * sizeof(*change->steps);
     copy_steps(change, wanted, room + wanted->mark_size);
     if (wanted->mark_size > 0)
         change->mark = memcpy(room, wanted->mark, wanted->mark_size);
@@ -171,8 +173,6 @@ void htw__change_discard_jobs(struct htw_journal *journal, struct htw__change *c
 
 void htw__change_destroy(struct htw_journal *journal, struct htw__change *change) {
     htw__change_discard_jobs(journal, change);
-    if (change->steps_size > 0)
-        htw__journal_release(journal, change->steps, change->steps_size);
     htw__journal_release(journal, change, change->size);
 }
 

@@ -71,7 +71,6 @@ struct htw__change {
     int64_t queued_ns;
     struct htw__step *steps;
     size_t step_count;
-    size_t steps_size; /* of a block of their own; 0: they follow the change */
     struct htw__special special;
     struct htw__queue *queue; /* of `special` */
     uint32_t kicked;          /* jobs */

@@ -89,7 +89,7 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
     int (*write)(struct htw_journal *, struct htw__step *) =
         change->work == NULL || change->work->write == NULL ? htw__step_write : change->work->write;
     bool chooses = change->special.kick_count > 0 && change->queue != NULL && //
-                   change->steps_size == 0;
+                   change->step_count == 0;
     int error = chooses ? htw__kick(journal, change) : 0;
     for (size_t i = 0; i < change->step_count && error == 0 && !chooses; i++)
         error = write(journal, &change->steps[i]);
@@ -339,9 +339,18 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
     htw__journal_frame_pop(&frame);
 }
 
-/* Under the lock, which it releases meanwhile: what became of the changes, and their callers are told. */
-static void settle_batch(struct htw_journal *journal, struct htw__change *batch, int error) {
+/* What became of the changes, and their callers are told. `commits`: there was a transaction. */
+static void settle_batch(struct htw_journal *journal, struct htw__change *batch, int64_t begin_ns,
+                         bool commits, int error) {
     struct htw__change *next;
+    if (commits)
+        htw__histogram_record(&journal->commit_ns,
+                              (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
+    HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
+    htw__mutex_lock(&journal->mutex);
+    if (journal->database.is_distrusted)
+        htw__journal_stop(journal);
+    journal->stats.commits += commits;
     if (error != 0) {
         if (journal->has_failed)
             error = htw__journal_fail_as(-EIO, journal->failure);
@@ -370,7 +379,6 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
         give_notice(journal, change);
         htw__change_destroy(journal, change);
     }
-    htw__mutex_lock(&journal->mutex);
 }
 
 /* The list ends in its middle, or before a change that is half made; if that is the first, behind it. Returns the rest. */
@@ -386,20 +394,6 @@ static struct htw__change *split(struct htw__change *batch, const struct htw__ch
     struct htw__change *rest = last->next;
     last->next = NULL;
     return rest;
-}
-
-static void settle_try(struct htw_journal *journal, struct htw__change *batch, int64_t begin_ns,
-                       bool commits, int error) {
-    if (commits)
-        htw__histogram_record(&journal->commit_ns,
-                              (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
-    HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
-    htw__mutex_lock(&journal->mutex);
-    if (journal->database.is_distrusted)
-        htw__journal_stop(journal);
-    journal->stats.commits += commits;
-    settle_batch(journal, batch, error);
-    htw__mutex_unlock(&journal->mutex);
 }
 
 /*
@@ -419,8 +413,8 @@ static void commit_batch(struct htw_journal *journal, struct htw__change *batch,
         rest = NULL;
         if (half == NULL && (error != -ENOSPC || batch->next == NULL || database->is_guest ||
                              database->is_distrusted)) {
-            settle_try(journal, batch, begin_ns, error == 0 && database->generation != before,
-                       error);
+            settle_batch(journal, batch, begin_ns, error == 0 && database->generation != before,
+                         error);
             continue;
         }
         batch->is_refused = batch->is_refused || half == batch;

@@ -80,12 +80,9 @@ static void fini(struct htw_journal *journal) {
 /* What the file says of it. */
 static int load(struct htw_journal *journal) {
     struct htw__database *database = &journal->database;
-    struct htw__queue_row row;
-    int result = 0, error = 0;
-    while (error == 0 && (result = htw__database_next_queue(database, &row)) == 1)
-        error = htw__queues_load(&journal->queues, &row);
-    if (error != 0 || result < 0)
-        return error != 0 ? error : result;
+    int error = htw__queues_load(&journal->queues, database);
+    if (error != 0)
+        return error;
     uint64_t done = (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
     journal->stats.found = journal->stats.jobs = database->jobs - done;
     journal->recurring.after_ns = INT64_MIN;

@@ -6,6 +6,7 @@
 #include "error.h"
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -187,21 +188,20 @@ struct htw__job *htw__queue_next(const struct htw__queue *queue) {
 /* Sums of all queues have no overflow. */
 #define COUNT_MAX (INT64_MAX / 4 / HTW_QUEUES_MAX)
 
-static bool are_counts_valid(const int64_t *jobs) {
-    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
-        if (jobs[i] < 0 || jobs[i] > COUNT_MAX)
-            return false;
-    return true;
-}
-
-static bool is_row_valid(const struct htw__queues *queues, const struct htw__queue_row *row) {
-    bool is_unnamed = row->number == HTW__QUEUE_DEFAULT;
-    return are_counts_valid(row->jobs) && (row->name_size == 0) == is_unnamed &&
-           row->name_size <= HTW_QUEUE_NAME_MAX &&
-           (is_unnamed || memchr(row->name, 0, row->name_size) == NULL) &&
-           htw__key_table_count(&queues->by_name) < HTW_QUEUES_MAX &&
-           (is_unnamed || (htw__queues_find_number(queues, row->number) == NULL &&
-                           find_name(queues, row->name, row->name_size) == NULL));
+/* The name of a queue whose row is one of this journal; NULL: it is not. The default queue has an empty one. */
+static const char *name_of(const struct htw__queues *queues, struct sqlite3_stmt *row) {
+    int64_t number = sqlite3_column_int64(row, 0);
+    const char *name = (const char *)sqlite3_column_text(row, 1);
+    size_t size = name == NULL ? 0 : strlen(name);
+    bool is_unnamed = number == HTW__QUEUE_DEFAULT;
+    if (name == NULL || number < 0 || number > HTW__QUEUE_MAX || (size == 0) != is_unnamed ||
+        size != (size_t)sqlite3_column_bytes(row, 1) || size > HTW_QUEUE_NAME_MAX ||
+        htw__key_table_count(&queues->by_name) >= HTW_QUEUES_MAX)
+        return NULL;
+    return is_unnamed || (htw__queues_find_number(queues, (uint64_t)number) == NULL &&
+                          find_name(queues, name, size) == NULL)
+               ? name
+               : NULL;
 }
 
 /* Of those that have not ended. */
@@ -221,40 +221,55 @@ static void add_counts(struct htw__queue_counts *counts, const struct htw__queue
         counts->of[i] += by->of[i];
 }
 
-int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *row) {
+static int load_queue(struct htw__queues *queues, struct sqlite3_stmt *row) {
+    uint64_t number = (uint64_t)sqlite3_column_int64(row, 0);
+    const char *name = name_of(queues, row);
     struct htw__queue *queue = queues->unnamed;
-    if (!is_row_valid(queues, row))
+    if (name == NULL)
         return htw__journal_fail_as(-EBADMSG, "a queue of the journal is damaged");
-    if (row->number != HTW__QUEUE_DEFAULT)
-        queue = add(queues, row->name, row->name_size, row->number);
+    if (number != HTW__QUEUE_DEFAULT)
+        queue = add(queues, name, strlen(name), number);
     if (queue == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a queue");
-    if (row->policy != NULL && htw__policy_read(&queue->policy, row->policy, row->policy_size) != 0)
+    const void *policy = sqlite3_column_blob(row, 2);
+    if (policy != NULL &&
+        htw__policy_read(&queue->policy, policy, (size_t)sqlite3_column_bytes(row, 2)) != 0)
         return htw__journal_fail_as(-EBADMSG, "the policy of a queue is damaged");
-    if (queues->next_number <= row->number)
-        queues->next_number = row->number + 1;
-    memcpy(queue->counts.of, row->jobs, sizeof(row->jobs));
+    for (int i = 0; i < HTW__QUEUE_STATES; i++) {
+        queue->counts.of[i] = sqlite3_column_int64(row, 3 + i);
+        if (queue->counts.of[i] < 0 || queue->counts.of[i] > COUNT_MAX)
+            return htw__journal_fail_as(-EBADMSG, "the counts of a queue are damaged");
+    }
+    if (queues->next_number <= number)
+        queues->next_number = number + 1;
     add_counts(&queues->all, &queue->counts);
     queue->is_stored = queue->is_used = true;
-    if (row->jobs[HTW_JOB_READY] > 0) {
+    if (queue->counts.of[HTW_JOB_READY] > 0) {
         queue->window = HTW__TURN_FIRST;
-        queue->scan = htw__scan_of(htw__place_ready(row->number, 0),
-                                   htw__place_ready(row->number, UINT32_MAX));
+        queue->scan = htw__scan_of(htw__place_ready((uint32_t)number, 0),
+                                   htw__place_ready((uint32_t)number, UINT32_MAX));
     }
     return 0;
 }
 
+int htw__queues_load(struct htw__queues *queues, struct htw__database *database) {
+    int result = 0, error = 0;
+    while (error == 0 && (result = htw__statement_step(database, HTW__READ_QUEUES)) == 1)
+        error = load_queue(queues, database->statements[HTW__READ_QUEUES]);
+    return error == 0 ? result : error;
+}
+
 /* ---- counts */
 
-static void note_change(struct htw__queues_changed *changed, struct htw__queue *queue) {
+static void note_change(struct htw__queue **changed, struct htw__queue *queue) {
     if (queue->is_dirty)
         return;
     queue->is_dirty = true;
-    queue->next_dirty = changed->first;
-    changed->first = queue;
+    queue->next_dirty = *changed;
+    *changed = queue;
 }
 
-void htw__queue_count(struct htw__queues_changed *changed, struct htw__queue *queue,
+void htw__queue_count(struct htw__queue **changed, struct htw__queue *queue,
                       enum htw_job_state state, int by) {
     if (state == HTW_JOB_DELAYED && queue->number == HTW__QUEUE_DEFAULT)
         return; /* it is what is left of all jobs */
@@ -262,47 +277,48 @@ void htw__queue_count(struct htw__queues_changed *changed, struct htw__queue *qu
     note_change(changed, queue);
 }
 
-void htw__queue_set_policy(struct htw__queues_changed *changed, struct htw__queue *queue,
+void htw__queue_set_policy(struct htw__queue **changed, struct htw__queue *queue,
                            const struct htw_queue_policy *policy) {
     queue->new_policy = policy;
     note_change(changed, queue);
 }
 
 static int write_queue(struct htw__queue *queue, struct htw__database *database) {
+    struct sqlite3_stmt *statement = database->statements[HTW__STORE_QUEUE];
+    const int64_t number = (int64_t)queue->number;
     struct htw__queue_counts counts = queue->counts;
     char text[HTW__POLICY_TEXT];
     add_counts(&counts, &queue->added);
     const struct htw_queue_policy *policy =
         queue->new_policy == NULL ? &queue->policy : queue->new_policy;
     bool has_policy = htw__policy_is_on(policy);
-    struct htw__queue_row row = {
-        .number = (uint32_t)queue->number,
-        .name = queue->name,
-        .name_size = queue->name_size,
-        .policy = has_policy ? text : NULL,
-        .policy_size = has_policy ? htw__policy_write(policy, text) : 0,
-    };
-    memcpy(row.jobs, counts.of, sizeof(row.jobs));
-    if (has_jobs(&counts) || has_policy)
-        return htw__database_store_queue(database, &row);
-    return queue->is_stored ? htw__database_remove_queue(database, row.number) : 0;
+    if (!has_jobs(&counts) && !has_policy)
+        return queue->is_stored
+                   ? htw__statement_run(database, HTW__DELETE_QUEUE, HTW__NUMBERS(number))
+                   : 0;
+    htw__statement_bind_blob(statement, 7, queue->name, queue->name_size);
+    htw__statement_bind_optional(statement, 8, has_policy ? text : NULL,
+                                 has_policy ? htw__policy_write(policy, text) : 0);
+    return htw__statement_run(
+        database, HTW__STORE_QUEUE,
+        HTW__NUMBERS(number, counts.of[0], counts.of[1], counts.of[2], counts.of[3], counts.of[4]));
 }
 
-int htw__queues_write(struct htw__queues_changed *changed, struct htw__database *database) {
+int htw__queues_write(struct htw__queue **changed, struct htw__database *database) {
     int error = 0;
     if (database->is_in_memory)
         return 0;
-    for (struct htw__queue *queue = changed->first; queue != NULL && error == 0;
+    for (struct htw__queue *queue = *changed; queue != NULL && error == 0;
          queue = queue->next_dirty)
         error = write_queue(queue, database);
     return error;
 }
 
-void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_changed *changed,
+void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queue **changed,
                                  bool keep) {
     struct htw__queue *queue;
-    while ((queue = changed->first) != NULL) {
-        changed->first = queue->next_dirty;
+    while ((queue = *changed) != NULL) {
+        *changed = queue->next_dirty;
         queue->is_dirty = false;
         if (keep) {
             add_counts(&queue->counts, &queue->added);

@@ -38,8 +38,8 @@ struct htw__queue *htw__queues_find_number(const struct htw__queues *queues, uin
 /* As it, or a new one. 0, -EAGAIN: there are too many; -ENOMEM. */
 int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__queue **ret_queue);
 
-/* A queue of the file. 0, -EBADMSG or -ENOMEM. */
-int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *row);
+/* The queues of the file. 0, -EBADMSG, -ENOMEM or another error. */
+int htw__queues_load(struct htw__queues *queues, struct htw__database *database);
 
 /* The window is to be moved. */
 void htw__queues_want(struct htw__queues *queues, struct htw__queue *queue);
@@ -81,26 +81,21 @@ void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue 
                       const struct htw__jobs *jobs, uint64_t jobs_in_file,
                       struct htw_queue_stats *ret_stats);
 
-/* ---- the counts in the file: for the thread that writes, without the lock */
-
-/* The queues of a transaction that have changed. */
-struct htw__queues_changed {
-    struct htw__queue *first;
-};
+/* ---- the counts in the file: for the thread that writes, without the lock. `changed`: the queues of a transaction */
 
 /* A job comes to be in this state in the file (`by` 1), or is no longer (-1). */
-void htw__queue_count(struct htw__queues_changed *changed, struct htw__queue *queue,
+void htw__queue_count(struct htw__queue **changed, struct htw__queue *queue,
                       enum htw_job_state state, int by);
 
 /* The queue receives another policy, which must stay until the end of the transaction. */
-void htw__queue_set_policy(struct htw__queues_changed *changed, struct htw__queue *queue,
+void htw__queue_set_policy(struct htw__queue **changed, struct htw__queue *queue,
                            const struct htw_queue_policy *policy);
 
 /* Writes the rows of the queues that have changed. 0 or an error. */
-int htw__queues_write(struct htw__queues_changed *changed, struct htw__database *database);
+int htw__queues_write(struct htw__queue **changed, struct htw__database *database);
 
 /* Under the lock: the transaction is durable, or rolled back. Drops queues that have nothing left. */
-void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_changed *changed,
+void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queue **changed,
                                  bool keep);
 
 /* ---- policies: what queues do with jobs whose attempt has failed */

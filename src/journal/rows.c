@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c - the rows of jobs, of those that were moved, of queues and of the inbox. */
+/* rows.c - the rows of jobs, of those that were moved, and of the inbox. */
 #include "rows.h"
 
 #include "blocks.h"
@@ -300,38 +300,6 @@ int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job
 
 void htw__database_fetch_end(struct htw__database *self) {
     sqlite3_reset(self->statements[HTW__FETCH]);
-}
-
-/* ---- queues */
-
-int htw__database_next_queue(struct htw__database *self, struct htw__queue_row *ret_row) {
-    struct sqlite3_stmt *statement = self->statements[HTW__READ_QUEUES];
-    int result = htw__statement_step(self, HTW__READ_QUEUES);
-    if (result != 1)
-        return result;
-    *ret_row = (struct htw__queue_row) {
-        .number = (uint32_t)sqlite3_column_int64(statement, 0),
-        .name = sqlite3_column_blob(statement, 1),
-        .name_size = (size_t)sqlite3_column_bytes(statement, 1),
-        .policy = sqlite3_column_blob(statement, 2),
-        .policy_size = (size_t)sqlite3_column_bytes(statement, 2),
-    };
-    for (int i = 0; i < HTW__QUEUE_STATES; i++)
-        ret_row->jobs[i] = sqlite3_column_int64(statement, 3 + i);
-    return 1;
-}
-
-int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row) {
-    struct sqlite3_stmt *statement = self->statements[HTW__STORE_QUEUE];
-    htw__statement_bind_blob(statement, 7, row->name, row->name_size);
-    htw__statement_bind_optional(statement, 8, row->policy, row->policy_size);
-    return htw__statement_run(self, HTW__STORE_QUEUE,
-                              HTW__NUMBERS(row->number, row->jobs[0], row->jobs[1], row->jobs[2],
-                                           row->jobs[3], row->jobs[4]));
-}
-
-int htw__database_remove_queue(struct htw__database *self, uint32_t number) {
-    return htw__statement_run(self, HTW__DELETE_QUEUE, HTW__NUMBERS(number));
 }
 
 /* ---- the inbox */

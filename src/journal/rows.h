@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.h - the rows of the tables: jobs, their blocks, those that were moved, queues, the inbox.
+ * rows.h - the rows of the tables: jobs, their blocks, those that were moved, the inbox.
  *
  * JOBS. A job is a row of `job`, as it was put: inserted once, removed once, never changed. Its key is the id. Ids are
  * given in BLOCKS (blocks.h), and a block belongs to a place, so rows that are due in the same minute are beside each
@@ -122,30 +122,6 @@ int64_t htw__database_scan(struct htw__database *self, struct htw__scan *scan,
 /* The first place of `first` to `last` that has jobs, or has had some; UINT64_MAX: none. 0 or an error. */
 int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,
                              uint64_t *ret_place);
-
-/* ---- queues */
-
-#define HTW__QUEUE_STATES 5
-
-/* A queue that has a name. The default queue, number 0, has a row when it needs one, with an empty name; its
-   DELAYED jobs are what is left of all jobs. */
-struct htw__queue_row {
-    uint32_t number; /* up to HTW__QUEUE_MAX */
-    const void *name;
-    size_t name_size;
-    int64_t jobs[HTW__QUEUE_STATES]; /* by enum htw_job_state; LEASED: durably, in class DELAYED */
-    const void *policy;              /* NULL: none */
-    size_t policy_size;
-};
-
-/* The next queue, in order of number: 1; what the row points to is valid until the next call. 0: there is none; or an
-   error. */
-int htw__database_next_queue(struct htw__database *self, struct htw__queue_row *ret_row);
-
-/* Stores a queue, in the place of one with this number. */
-int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row);
-
-int htw__database_remove_queue(struct htw__database *self, uint32_t number);
 
 /* ---- the inbox of a guest (reader.h): jobs that others have put, and that the journal has not taken in */
 

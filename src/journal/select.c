@@ -135,12 +135,6 @@ static int kick_delayed(struct htw_journal *journal, struct htw__change *change,
 int htw__kick(struct htw_journal *journal, struct htw__change *change) {
     const struct htw__queue *queue = change->queue;
     bool has_buried = queue->counts.of[HTW_JOB_BURIED] + queue->added.of[HTW_JOB_BURIED] > 0;
-    change->steps_size = change->special.kick_count * sizeof(*change->steps);
-    change->steps = htw__journal_allocate(journal, change->steps_size);
-    if (change->steps == NULL) {
-        change->steps_size = 0;
-        return htw__journal_fail_as(-ENOMEM, "no memory for a kick");
-    }
     return has_buried ? kick_buried(journal, change, change->special.kick_count)
                       : kick_delayed(journal, change, change->special.kick_count);
 }

@@ -167,7 +167,7 @@ struct htw_journal {
     struct htw__queues queues;
     struct htw__leases leases;
     struct htw__guest guest;
-    struct htw__queues_changed changed; /* of the thread that has set is_in_use */
+    struct htw__queue *changed;         /* of the thread that has set is_in_use */
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
     uint64_t under_way[HTW__OWN_KINDS]; /* changes of its own */
     struct htw__recurring recurring;

@@ -51,30 +51,3 @@ QUEUE_TEST(queue_backoff_grows_to_its_cap_and_is_off_by_default) {
     assert_int_equal(htw__policy_backoff(&queue->policy, 7, 4),
                      htw__policy_backoff(&queue->policy, 7, 4));
 }
-
-QUEUE_TEST(queue_of_a_file_is_refused_if_it_is_damaged) {
-    const struct htw__queue_row good = { .number = 7,
-                                         .name = "a",
-                                         .name_size = 1,
-                                         .jobs = { 2, 1, 0, 2 },
-                                         .policy = "3 0 0 0 0",
-                                         .policy_size = 9 };
-    static const char name[HTW_QUEUE_NAME_MAX + 1] = { 'n' };
-    const struct htw__queue_row damaged[] = {
-        { .number = 7, .name = "a", .name_size = 1, .jobs = { 2, -1 } },
-        { .number = 7, .name = "a", .name_size = 1, .jobs = { 0, 0, 0, INT64_MAX } },
-        { .number = 0, .name = "a", .name_size = 1 },
-        { .number = 7, .name = "a", .name_size = 0 },
-        { .number = 7, .name = "a\0b", .name_size = 3 },
-        { .number = 7, .name = name, .name_size = sizeof(name) },
-        { .number = 9, .name = "c", .name_size = 1, .policy = "3", .policy_size = 1 },
-    };
-    for (size_t i = 0; i < COUNT_OF(damaged); i++)
-        assert_int_equal(htw__queues_load(&queues, &damaged[i]), -EBADMSG);
-    tear_down();
-    set_up();
-    assert_int_equal(htw__queues_load(&queues, &good), 0);
-    assert_int_equal(htw__queues_load(&queues, &good), -EBADMSG);
-    assert_int_equal(htw__queues_find(&queues, "a")->policy.attempts_max, 3);
-    assert_int_equal(get("b")->number, 8);
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_rows.c - the rows of the tables, below the journal: the places of jobs, the blocks of their ids, queues. (Jobs that are put,
+ * test_rows.c - the rows of the tables, below the journal: the places of jobs, the blocks of their ids. (Jobs that are put,
  * moved and removed in any order: model_journal.c, which also checks the tables.)
  */
 /* holds: journal-14b */
@@ -259,43 +259,4 @@ ROWS_TEST(rows_of_a_job_in_no_place_are_damaged) {
     commit();
     assert_int_equal(htw__database_fetch(&database, 1, &row, &where), -EIO);
     assert_true(database.is_distrusted);
-}
-
-/* ---- queues */
-
-static char visited[64];
-
-static void assert_queues(const char *wanted) {
-    struct htw__queue_row row;
-    int result;
-    visited[0] = '\0';
-    while ((result = htw__database_next_queue(&database, &row)) == 1) {
-        size_t size = strlen(visited);
-        snprintf(visited + size, sizeof(visited) - size, "%u %.*s %d %d %d %d %.*s;", row.number,
-                 (int)row.name_size, (const char *)row.name, (int)row.jobs[0], (int)row.jobs[1],
-                 (int)row.jobs[2], (int)row.jobs[3], (int)row.policy_size,
-                 row.policy == NULL ? "-" : (const char *)row.policy);
-    }
-    assert_int_equal(result, 0);
-    assert_string_equal(visited, wanted);
-}
-
-static void store_queue(const struct htw__queue_row *row) {
-    assert_int_equal(htw__database_store_queue(&database, row), 0);
-}
-
-ROWS_TEST(rows_of_queues_are_stored_counted_and_removed) {
-    begin_change();
-    store_queue(&(struct htw__queue_row) { .number = 7, .name = "mail", .name_size = 4 });
-    store_queue(&(struct htw__queue_row) { .number = 2, .policy = "p", .policy_size = 1 });
-    store_queue(&(struct htw__queue_row) {
-        .number = 7, .name = "mail", .name_size = 4, .jobs = { 1, 2, 3, 4 } });
-    commit();
-    close_database(true);
-    open_database();
-    assert_queues("2  0 0 0 0 p;7 mail 1 2 3 4 ;");
-    begin_change();
-    assert_int_equal(htw__database_remove_queue(&database, 2), 0);
-    commit();
-    assert_queues("7 mail 1 2 3 4 ;");
 }

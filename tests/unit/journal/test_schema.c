@@ -12,6 +12,7 @@
 /* Before any of them is used. */
 /* holds: journal-12 */
 JOURNAL_TEST(journal_whose_tables_are_others_is_refused) {
+#define QUEUE(values) "INSERT INTO queue VALUES (" values ")", -EBADMSG
 #define COUNTER(value) "UPDATE meta SET " value, -EBADMSG, "counters of the journal are damaged"
     static const struct {
         const char *change;
@@ -63,6 +64,18 @@ JOURNAL_TEST(journal_whose_tables_are_others_is_refused) {
         { COUNTER("next_sequence = 0") },
         { COUNTER("next_sequence = 257") },
         { COUNTER("next_sequence = (1 << 53) + 256") },
+        { QUEUE("7, x'61', 2, -1, 0, 0, 0, NULL"), "counts of a queue" },
+        { QUEUE("7, x'61', 0, 0, 0, 0, 9223372036854775807, NULL"), "counts of a queue" },
+        { QUEUE("0, x'61', 0, 0, 0, 0, 0, NULL"), "queue of the journal" },
+        { QUEUE("7, x'', 0, 0, 0, 0, 0, NULL"), "queue of the journal" },
+        { QUEUE("-1, x'61', 0, 0, 0, 0, 0, NULL"), "queue of the journal" },
+        { QUEUE("1 << 29, x'61', 0, 0, 0, 0, 0, NULL"), "queue of the journal" },
+        { QUEUE("7, x'610061', 0, 0, 0, 0, 0, NULL"), "queue of the journal" },
+        { QUEUE("7, zeroblob(300), 0, 0, 0, 0, 0, NULL"), "queue of the journal" },
+        { QUEUE("7, printf('%256d', 1), 0, 0, 0, 0, 0, NULL"), "queue of the journal" },
+        { QUEUE("6, x'61', 0, 0, 0, 0, 0, NULL), (7, x'61', 0, 0, 0, 0, 0, NULL"),
+          "queue of the journal" },
+        { QUEUE("7, x'61', 0, 0, 0, 0, 0, '3'"), "policy of a queue" },
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         journal_open(f);
