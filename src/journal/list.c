@@ -53,9 +53,13 @@ struct list {
 
 /* ---- copies of jobs: without the lock */
 
-/* What memory knows better than the file. Returns whether it has the job. */
-static bool add_memory(struct htw_journal *journal, struct htw_job_info *info) {
+/* What memory knows better than the file, and the name of the queue: none if it is gone, and so is the job, since the
+   snapshot began. Returns whether memory has the job. */
+static bool add_memory(struct htw_journal *journal, uint32_t queue_number,
+                       char name[HTW_QUEUE_NAME_MAX + 1], struct htw_job_info *info) {
     htw__mutex_lock(&journal->mutex);
+    const struct htw__queue *queue = htw__queues_find_number(&journal->queues, queue_number);
+    strcpy(name, queue == NULL ? "" : queue->name);
     const struct htw__job *job = htw__jobs_find(&journal->jobs, info->id);
     bool is_flying = job != NULL && //
                      (job->state == HTW__JOB_DELIVERING || job->state == HTW__JOB_IN_FLIGHT);
@@ -71,17 +75,6 @@ static bool add_memory(struct htw_journal *journal, struct htw_job_info *info) {
     }
     htw__mutex_unlock(&journal->mutex);
     return job != NULL;
-}
-
-/* Of a queue that has a name. False: it is gone, and so is the job, since the snapshot began. */
-static bool copy_name(struct htw_journal *journal, uint32_t number,
-                      char name[HTW_QUEUE_NAME_MAX + 1]) {
-    htw__mutex_lock(&journal->mutex);
-    const struct htw__queue *queue = htw__queues_find_number(&journal->queues, number);
-    if (queue != NULL)
-        memcpy(name, queue->name, queue->name_size + 1);
-    htw__mutex_unlock(&journal->mutex);
-    return queue != NULL;
 }
 
 static const void *append(char **end, const void *bytes, size_t size) {
@@ -139,10 +132,9 @@ static int find_job(struct list *list, uint64_t id, bool is_not_in_memory) {
         .buries = where.counters.buries,
         .kicks = where.counters.kicks,
     };
-    bool is_in_memory = add_memory(list->journal, &info);
+    bool is_in_memory = add_memory(list->journal, row.queue, name, &info);
     if ((list->state < 0 || (int)info.state == list->state) &&
-        !(is_not_in_memory && is_in_memory) &&
-        (!is_named || copy_name(list->journal, row.queue, name)))
+        !(is_not_in_memory && is_in_memory) && (!is_named || name[0] != '\0'))
         error = keep(list, &info);
     htw__database_fetch_end(list->database);
     return error;

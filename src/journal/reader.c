@@ -184,16 +184,6 @@ bool htw__reader_covers(struct htw_journal *journal, struct htw__position positi
     return false;
 }
 
-void htw__reader_unhold(struct htw_journal *journal, uint64_t id) {
-    struct htw__job *job = htw__jobs_find(&journal->jobs, id);
-    if (job == NULL || !job->is_held)
-        return;
-    if (htw__reader_covers(journal, job->position))
-        htw__jobs_unhold(&journal->jobs, job);
-    else
-        htw__jobs_end(&journal->jobs, job); /* others were dropped meanwhile */
-}
-
 void htw__reader_evict(struct htw_journal *journal) {
     if (journal->jobs.waiting_bytes <= journal->waiting_max) {
         journal->evict_above = journal->waiting_max;

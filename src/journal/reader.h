@@ -63,9 +63,6 @@ bool htw__reader_covers(struct htw_journal *journal, struct htw__position positi
 /* Whether all before this job is in memory. */
 bool htw__reader_is_past(const struct htw_journal *journal, struct htw__position position);
 
-/* The cancel of a job has failed: it waits again. */
-void htw__reader_unhold(struct htw_journal *journal, uint64_t id);
-
 /* Drops jobs if there is too much in memory. */
 void htw__reader_evict(struct htw_journal *journal);
 

@@ -375,8 +375,9 @@ static void undo(struct htw_journal *journal, struct htw__step *step, struct htw
         return;
     if (step->kind == HTW__STEP_EXPIRE) /* again */
         job->lease_end_ns = htw__journal_now(journal) + HTW_SECOND;
-    if (job->state == HTW__JOB_WAITING) {
-        htw__reader_unhold(journal, step->id);
+    if (job->state == HTW__JOB_WAITING && !htw__reader_covers(journal, job->position)) {
+        htw__jobs_end(&journal->jobs,
+                      job); /* others were dropped meanwhile; the reader will find it */
         return;
     }
     struct htw__queue *queue = job->state == HTW__JOB_READY ? job->queue : NULL;
