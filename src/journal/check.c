@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check.c - the public call that reads all of a file: whether it is whole and its tables agree with each other. */
+#include "log.h"
 #include "schema.h"
 #include "snapshot.h"
 
@@ -99,12 +100,12 @@ static int ask(struct problems *self, const char *query, const char *problem) {
 /* SQLite reads a file whose version of writing is later than its own, and refuses to write it. */
 static void check_version(struct problems *self) {
     enum { WRITE_VERSION_AT = 18, WRITE_VERSION_MAX = 2 };
-    FILE *stream = fopen(self->journal->path.name, "rbe");
-    if (stream == NULL)
-        return;
-    if (fseek(stream, WRITE_VERSION_AT, SEEK_SET) == 0 && getc(stream) > WRITE_VERSION_MAX)
+    unsigned char version = 0;
+    sqlite3_file *file = htw__database_file(self->database, SQLITE_FCNTL_FILE_POINTER);
+    if (file != NULL &&
+        file->pMethods->xRead(file, &version, sizeof(version), WRITE_VERSION_AT) == SQLITE_OK &&
+        version > WRITE_VERSION_MAX)
         tell(self, "the file has a version that SQLite only reads");
-    (void)fclose(stream);
 }
 
 int htw_journal_check(struct htw_journal *journal, htw_problem *problem, void *context) {

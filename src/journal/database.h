@@ -128,7 +128,6 @@ struct htw__blocks {
 
 /* The log of SQLite: log.h. */
 struct htw__log {
-    struct sqlite3 *connection;
     int pages;         /* after the last commit */
     int checkpoint_at; /* it is copied when it has so many */
     uint64_t inode;    /* 0: not yet known */

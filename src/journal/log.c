@@ -24,9 +24,9 @@
 
 int htw__log_checkpoint_pages = 4096; /* 16 MiB */
 
-static sqlite3_file *file_of(struct sqlite3 *connection, int which) {
+sqlite3_file *htw__database_file(const struct htw__database *self, int which) {
     sqlite3_file *file = NULL;
-    int result = sqlite3_file_control(connection, "main", which, &file);
+    int result = sqlite3_file_control(self->connection, "main", which, &file);
     return result == SQLITE_OK && file != NULL && file->pMethods != NULL ? file : NULL;
 }
 
@@ -59,18 +59,18 @@ static int copy_onto_itself(sqlite3_file *file, unsigned char *buffer, int capac
  * the file. SQLite's lock is held, so that no other program writes. A file system that copies what is
  * written over may have no space for that.
  */
-static int rewrite(struct sqlite3 *connection) {
+static int rewrite(struct htw__database *self) {
     enum { CAPACITY = 64 * 1024 };
-    int result = sqlite3_exec(connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    int result = sqlite3_exec(self->connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result != SQLITE_OK)
         return result;
-    sqlite3_file *file = file_of(connection, SQLITE_FCNTL_JOURNAL_POINTER);
+    sqlite3_file *file = htw__database_file(self, SQLITE_FCNTL_JOURNAL_POINTER);
     if (file != NULL) {
         unsigned char *buffer = sqlite3_malloc(CAPACITY);
         result = buffer == NULL ? SQLITE_NOMEM : copy_onto_itself(file, buffer, CAPACITY);
         sqlite3_free(buffer);
     }
-    int ended = sqlite3_exec(connection, "ROLLBACK", NULL, NULL, NULL);
+    int ended = sqlite3_exec(self->connection, "ROLLBACK", NULL, NULL, NULL);
     return result == SQLITE_OK ? ended : result;
 }
 
@@ -85,13 +85,13 @@ static int note_pages(void *context, struct sqlite3 *connection, const char *nam
     return SQLITE_OK;
 }
 
-void htw__log_init(struct htw__log *log, struct sqlite3 *connection) {
-    bool is_followed = connection != NULL;
-    *log = (struct htw__log) { .connection = connection,
-                               .checkpoint_at = is_followed ? htw__log_checkpoint_pages : INT_MAX,
+void htw__log_init(struct htw__database *self) {
+    struct htw__log *log = &self->log;
+    bool is_followed = htw__database_has_log(self);
+    *log = (struct htw__log) { .checkpoint_at = is_followed ? htw__log_checkpoint_pages : INT_MAX,
                                .is_rewritten = !is_followed };
     if (is_followed)
-        sqlite3_wal_hook(connection, note_pages, log);
+        sqlite3_wal_hook(self->connection, note_pages, log);
 }
 
 static int get_status(const char *name, struct stat *status) {
@@ -105,11 +105,12 @@ uint64_t htw__log_bytes(const char *name) {
     return get_status(name, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-bool htw__log_is_in_place(struct htw__log *log, const char *name) {
+bool htw__log_is_in_place(struct htw__database *self) {
+    struct htw__log *log = &self->log;
     struct stat status;
-    if (log->connection == NULL)
+    if (!htw__database_has_log(self))
         return true;
-    if (get_status(name, &status) != 0)
+    if (get_status(self->name, &status) != 0)
         return errno != ENOENT; /* what else fails says nothing about it */
     if (log->inode == 0)
         log->inode = (uint64_t)status.st_ino;
@@ -123,19 +124,20 @@ bool htw__log_is_long(const struct htw__log *log) {
 }
 
 /* A result of SQLite; SQLITE_BUSY: later. `ret_is_whole`: not only up to where a reader is. */
-static int checkpoint(struct htw__log *log, bool *ret_is_whole) {
+static int checkpoint(struct htw__database *self, bool *ret_is_whole) {
+    struct htw__log *log = &self->log;
     int pages = 0, copied = 0;
     *ret_is_whole = false;
     if (!log->is_rewritten) {
-        int result = rewrite(log->connection);
+        int result = rewrite(self);
         if (result != SQLITE_OK)
             return result;
         log->is_rewritten = true;
     }
     /* If a reader keeps the log from beginning again, it grows meanwhile. */
     log->checkpoint_at = log->pages + htw__log_checkpoint_pages;
-    int result = sqlite3_wal_checkpoint_v2(log->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages,
-                                           &copied);
+    int result = sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_PASSIVE,
+                                           &pages, &copied);
     *ret_is_whole = copied >= pages;
     return result;
 }
@@ -176,7 +178,7 @@ static int64_t number(struct htw__database *self, enum htw__statement which) {
 }
 
 void htw__room_measure(struct htw__database *self) {
-    sqlite3_file *file = file_of(self->connection, SQLITE_FCNTL_FILE_POINTER);
+    sqlite3_file *file = htw__database_file(self, SQLITE_FCNTL_FILE_POINTER);
     sqlite3_int64 size = 0;
     if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         size = 0;
@@ -193,7 +195,7 @@ static int cover(struct htw__database *self, int64_t more) {
         self->page_size = number(self, HTW__PAGE_SIZE);
     int64_t wanted = (pages + more) * self->page_size;
     if (wanted <= self->file_bytes ||
-        (file = file_of(self->connection, SQLITE_FCNTL_FILE_POINTER)) == NULL)
+        (file = htw__database_file(self, SQLITE_FCNTL_FILE_POINTER)) == NULL)
         return 0;
     int error = extend(self, file, wanted);
     if (error == 0)
@@ -209,7 +211,7 @@ int htw__room_secure(struct htw__database *self, bool frees) {
     int error = cover(self, frees ? 0 : ROOM_PAGES);
     if (error != 0 || frees || self->has_log_room)
         return error;
-    sqlite3_file *log = file_of(self->connection, SQLITE_FCNTL_JOURNAL_POINTER);
+    sqlite3_file *log = htw__database_file(self, SQLITE_FCNTL_JOURNAL_POINTER);
     if (log != NULL)
         error = extend(self, log, LOG_ROOM);
     self->has_log_room = error == 0;
@@ -226,7 +228,7 @@ static void make_again(struct htw__database *self) {
 int htw__room_copy_log(struct htw__database *self) {
     bool is_whole;
     errno = 0; /* htw__journal_errno() */
-    int result = checkpoint(&self->log, &is_whole);
+    int result = checkpoint(self, &is_whole);
     if ((result & 0xff) == SQLITE_BUSY)
         return false;
     if (result != SQLITE_OK) {
@@ -253,7 +255,7 @@ bool htw__room_regain(struct htw__database *self) {
 }
 
 int htw__room_keep(struct htw__database *self) {
-    sqlite3_file *file = file_of(self->connection, SQLITE_FCNTL_FILE_POINTER);
+    sqlite3_file *file = htw__database_file(self, SQLITE_FCNTL_FILE_POINTER);
     return file == NULL ? 0 : sync_room(self, file);
 }
 
@@ -265,7 +267,7 @@ static bool is_scarce(const struct htw__database *self) {
 
 /* It was cut to nothing by SQLite, so no reader and no later open finds a page in it, also beside another file. */
 void htw__room_leave(struct htw__database *self) {
-    sqlite3_file *log = file_of(self->connection, SQLITE_FCNTL_JOURNAL_POINTER);
+    sqlite3_file *log = htw__database_file(self, SQLITE_FCNTL_JOURNAL_POINTER);
     int keeps = 1;
     if (!htw__database_has_log(self) || log == NULL || !is_scarce(self) ||
         sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) !=

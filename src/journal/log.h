@@ -17,17 +17,20 @@
 
 #include "database.h"
 
-/* From now on, commits are followed. NULL: the log is that of a program, or there is none, and nothing is done with it. */
-void htw__log_init(struct htw__log *log, struct sqlite3 *connection);
+/* From now on, commits are followed. Nothing is done with the log of a program. */
+void htw__log_init(struct htw__database *self);
 
 /* The size of the log of the file of this name. For any thread. */
 uint64_t htw__log_bytes(const char *name);
 
-/* Whether the log is still beside the file of this name. SQLite does not notice that it is not. */
-bool htw__log_is_in_place(struct htw__log *log, const char *name);
+/* Whether the log is still beside the file. SQLite does not notice that it is not. */
+bool htw__log_is_in_place(struct htw__database *self);
 
 /* Whether the log is to be copied into the file. */
 bool htw__log_is_long(const struct htw__log *log);
+
+/* The file of SQLITE_FCNTL_FILE_POINTER, or the log of _JOURNAL_POINTER; NULL: there is none. */
+struct sqlite3_file *htw__database_file(const struct htw__database *self, int which);
 
 /* Follows the size of the file: at the open. */
 void htw__room_measure(struct htw__database *self);

@@ -239,7 +239,7 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         error = set_up(self, path, &version);
     bool has_log = htw__database_has_log(self);
     if (error == 0) /* not before PRAGMA wal_autocheckpoint */
-        htw__log_init(&self->log, has_log ? self->connection : NULL);
+        htw__log_init(self);
     if (error == 0 && has_log)
         error = settle_log(self);
     if (error == 0 && has_log)

@@ -59,7 +59,7 @@ static int check_files(struct htw__database *self) {
     int result = sqlite3_file_control(self->connection, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
     if (result == SQLITE_OK && has_moved)
         return htw__database_distrust(self, "the file was removed or replaced");
-    return htw__log_is_in_place(&self->log, self->name)
+    return htw__log_is_in_place(self)
                ? 0
                : htw__database_distrust(self, "the log of the file (-wal) was removed or replaced");
 }
