@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Beyond, the backoff stays as it is. */
@@ -57,18 +58,19 @@ size_t htw__policy_write(const struct htw_queue_policy *policy, char text[HTW__P
                             bits_of(policy->multiplier), bits_of(policy->jitter));
 }
 
+/* What would be written otherwise is damaged. */
 int htw__policy_read(struct htw_queue_policy *policy, const void *text, size_t size) {
-    char copy[HTW__POLICY_TEXT];
-    uint64_t multiplier, jitter;
+    char copy[HTW__POLICY_TEXT], again[HTW__POLICY_TEXT], *at = copy;
     if (size >= sizeof(copy))
         return -EBADMSG;
     memcpy(copy, text, size);
     copy[size] = '\0';
-    if (sscanf(copy, "%" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64,
-               &policy->attempts_max, &policy->initial_ns, &policy->cap_ns, &multiplier,
-               &jitter) != 5)
-        return -EBADMSG;
+    policy->attempts_max = (uint32_t)strtoul(at, &at, 10);
+    policy->initial_ns = strtoll(at, &at, 10);
+    policy->cap_ns = strtoll(at, &at, 10);
+    uint64_t multiplier = strtoull(at, &at, 10), jitter = strtoull(at, &at, 10);
     memcpy(&policy->multiplier, &multiplier, sizeof(multiplier));
     memcpy(&policy->jitter, &jitter, sizeof(jitter));
-    return htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
+    bool is_same = htw__policy_write(policy, again) == size && memcmp(again, copy, size) == 0;
+    return is_same && htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
 }
