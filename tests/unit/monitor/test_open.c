@@ -131,14 +131,6 @@ static void leave_socket(const char *path) {
 }
 
 /* holds: monitor-7 */
-MONITOR_TEST(monitor_replaces_the_socket_of_a_process_that_has_died) {
-    monitor_close(f);
-    leave_socket(f->path);
-    assert_int_equal(monitor_open(f), 0);
-    client_ask(f->path, "json\n");
-}
-
-/* holds: monitor-7 */
 MONITOR_TEST(monitor_that_is_closed_leaves_the_socket_of_its_successor) {
     struct htw_monitor *second = NULL;
     assert_int_equal(unlink(f->path), 0); /* it has been removed by hand */
@@ -218,7 +210,8 @@ MONITOR_TEST(monitor_refuses_a_folder_that_lets_others_in) {
 }
 
 /* Any user may hold a lock on a folder that it may read, such as /tmp. */
-/* holds: monitor-7a */
+/* The socket of a process that has died is there. */
+/* holds: monitor-7, monitor-7a */
 MONITOR_TEST(monitor_opens_at_once_in_a_folder_that_others_have_locked) {
     monitor_close(f);
     leave_socket(f->path);

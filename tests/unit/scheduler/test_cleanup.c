@@ -174,29 +174,6 @@ UNIT_TEST_BETWEEN(setup, teardown, burst_leaves_few_records_to_the_cleanup) {
     assert_true(memory() < 4 * PAGE_BYTES);
 }
 
-static uint32_t reused;
-
-/* Its record is free, and so are some of the burst. */
-static void arm_more(void *arg, const struct htw_expiration *expiration) {
-    (void)arg, (void)expiration;
-    uint32_t before = htw__shard_stale_count(&scheduler->shards[0]);
-    for (unsigned i = 0; i < 1000; i++)
-        assert_int_equal(htw_schedule(scheduler, HTW_SECOND, count, NULL, NULL), 0);
-    reused = before - htw__shard_stale_count(&scheduler->shards[0]);
-}
-
-/* Otherwise threads that arm would use free records that no cache has, as long as there are some. */
-UNIT_TEST_BETWEEN(setup, teardown, burst_is_used_again_before_free_records) {
-    is_injected = true;
-    clock_ns = START_NS;
-    open_scheduler(true);
-    arm_burst(HTW_MILLISECOND);
-    assert_int_equal(htw_schedule(scheduler, 2 * HTW_MILLISECOND, arm_more, NULL, NULL), 0);
-    clock_ns = START_NS + 3 * HTW_MILLISECOND;
-    assert_int_equal(htw_scheduler_process(scheduler, 0, NULL), HTW_DONE);
-    assert_int_equal(reused, 1000);
-}
-
 /* ---- with a thread: the pages */
 
 UNIT_TEST_BETWEEN(setup, teardown, cleanup_of_pages_lets_a_timer_run_that_is_due) {

@@ -102,24 +102,6 @@ UNIT_TEST(clock_on_the_wall_tells_a_steady_time) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
-/* The thread sleeps on the own clock when the first timer of another one comes, which is earlier. */
-/* holds: scheduler-26 */
-UNIT_TEST(clock_used_first_wakes_a_thread_that_sleeps_longer) {
-    for (unsigned i = 0; i < COUNT_OF(clocks); i++) {
-        struct htw_scheduler *scheduler = create(clocks[i], false, 0);
-        struct timed far[3], near[COUNT_OF(clocks)];
-        for (unsigned j = 0; j < 3; j++)
-            arm(scheduler, &far[j], HTW_CLOCK_DEFAULT, HTW_HOUR);
-        for (unsigned j = 0; j < COUNT_OF(clocks); j++) {
-            arm(scheduler, &near[j], clocks[j], 20 * HTW_MILLISECOND);
-            await(&near[j], 1);
-        }
-        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-        for (unsigned j = 0; j < COUNT_OF(clocks); j++)
-            assert_false(near[j].early || near[j].told_wrong);
-    }
-}
-
 /* ---- a thread that is cancelled in the call */
 
 struct user {

@@ -44,26 +44,3 @@ LATER_TEST(clock_that_is_manual_is_refused_where_the_scheduler_is_not) {
     assert_int_equal(htw_scheduler_now_by(f->scheduler, HTW_CLOCK_MANUAL), 0);
     assert_true(htw_scheduler_now_by(f->scheduler, HTW_CLOCK_REALTIME) > NOON_NS);
 }
-
-/* ---- no memory */
-
-/* holds: scheduler-26 */
-LATER_TEST(clock_used_first_without_memory_changes_nothing) {
-    struct htw_spec spec = clock_spec(f, 0, HTW_CLOCK_REALTIME, HTW_HOUR);
-    arm(f, 1, MS);
-    unsigned refusals = 0;
-    for (bool refused = true; refused; refusals += refused) {
-        htw_handle handle = 77;
-        failing_allocator_fail(&f->memory, refusals + 1, false);
-        int error = htw_schedule_spec(f->scheduler, &spec, &handle, NULL);
-        failing_allocator_relent(&f->memory);
-        refused = error != 0;
-        assert_int_equal(error, refused ? -ENOMEM : 0);
-        assert_int_equal(handle == 77, refused);
-        assert_int_equal(htw_pending(f->scheduler), refused ? 1 : 2);
-        scheduler_stats(f);
-    }
-    assert_true(refusals >= 4); /* the clockwork, its wheel, the attributes, a level */
-    advance(f, HTW_HOUR);
-    assert_ran(f, 1, 0);
-}

@@ -15,8 +15,6 @@ enum { TASKS = 200 };
 /* An executor that runs tasks at once, drops them, or keeps them for another thread. */
 static struct taker {
     enum { RUN, DROP, KEEP } mode;
-    struct scheduler_fixture *f;
-    void (*before)(struct taker *taker); /* called before anything is done */
     /* Under the mutex, for KEEP. */
     pthread_mutex_t mutex;
     pthread_cond_t arrived;
@@ -34,8 +32,6 @@ static void drop(struct htw_task *task) {
 
 static void execute(void *context, struct htw_task *const *tasks, size_t count) {
     struct taker *self = context;
-    if (self->before != NULL)
-        self->before(self);
     pthread_mutex_lock(&self->mutex);
     for (size_t i = 0; i < count && self->mode == KEEP; i++)
         self->kept[self->kept_count++] = tasks[i];
@@ -65,7 +61,7 @@ static void *run_kept(void *arg) {
 
 static void begin(struct scheduler_fixture *f, int mode) {
     struct htw_executor executor = { execute, &taker };
-    taker = (struct taker) { .mode = (unsigned)mode, .f = f };
+    taker = (struct taker) { .mode = (unsigned)mode };
     pthread_mutex_init(&taker.mutex, NULL);
     pthread_cond_init(&taker.arrived, NULL);
     f->options.executor = &executor;
@@ -102,27 +98,6 @@ LATER_TEST(tasks_are_run_or_give_their_arguments_back) {
         assert_int_equal(scheduler_stats(f).cancelled, mode == DROP ? TASKS : 0);
         end();
     }
-}
-
-static int stop_answer, advance_answer, wait_answer;
-
-static void stop_inside(struct taker *self) {
-    stop_answer = htw_scheduler_stop(self->f->scheduler, NULL, NULL);
-    advance_answer = htw_scheduler_advance(self->f->scheduler, 0);
-    wait_answer = htw_cancel_wait(self->f->scheduler, self->f->probes[0].handle);
-}
-
-/* holds: scheduler-12 */
-LATER_TEST(executor_that_would_wait_for_itself_gets_edeadlk) {
-    begin(f, RUN);
-    taker.before = stop_inside;
-    arm(f, 0, DELAY_NS);
-    advance(f, DELAY_NS);
-    assert_int_equal(stop_answer, -EDEADLK);
-    assert_int_equal(advance_answer, -EDEADLK);
-    assert_int_equal(wait_answer, HTW_CANCELLED); /* it has not started: nothing to wait for */
-    assert_int_equal(f->probes[0].runs, 0);
-    end();
 }
 
 /* ---- stop */

@@ -93,26 +93,6 @@ SCHEDULER_TEST(scheduler_manual_has_no_descriptor_and_is_not_processed) {
 
 /* ---- who else may be there */
 
-static void act_advance(struct probe *self) {
-    self->result = htw_scheduler_advance(self->last.scheduler, 1);
-    if (self->result == -EDEADLK)
-        self->result = htw_scheduler_set_time(self->last.scheduler, 0);
-}
-
-SCHEDULER_TEST(scheduler_advance_in_a_callback_is_a_deadlock) {
-    static const uint32_t workers[] = { 0, 1, 4 };
-    for (size_t i = 0; i < 3; i++) {
-        f->options.workers = workers[i];
-        scheduler_reopen(f);
-        f->probes[0].act = act_advance;
-        arm(f, 0, MS);
-        advance(f, 2 * MS);
-        assert_ran(f, 0);
-        assert_int_equal(f->probes[0].result, -EDEADLK);
-        assert_int_equal(htw_scheduler_now(f->scheduler), 2 * MS);
-    }
-}
-
 SCHEDULER_TEST(scheduler_advance_while_another_is_in_it_is_busy) {
     for (uint32_t workers = 0; workers < 2; workers++) {
         f->options.workers = workers;

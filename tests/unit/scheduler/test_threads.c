@@ -191,36 +191,6 @@ SCHEDULER_TEST(scheduler_has_the_threads_that_it_needs) {
     }
 }
 
-static struct gate behind;
-
-static void act_behind(struct probe *self) {
-    (void)self;
-    gate_enter(&behind);
-}
-
-/* All four timers are in one batch: behind each callback that stays another thread goes on. */
-static void arm_batch_that_stays(struct scheduler_fixture *f, enum htw_clock clock) {
-    f->options.clock = clock;
-    f->options.workers = 3;
-    reopen(f);
-    behind = (struct gate)GATE_INIT;
-    gate_open(&behind);
-    for (unsigned i = 0; i < 4; i++) {
-        f->probes[i].act = i < 2 ? act_stay : act_behind;
-        arm(f, i, 20 * MS);
-    }
-}
-
-SCHEDULER_TEST(scheduler_worker_joins_a_batch_whose_expirer_stays_in_a_callback) {
-    arm_batch_that_stays(f, HTW_CLOCK_MONOTONIC);
-    assert_true(gate_await(&f->gate, 2));
-    assert_true(gate_await(&behind, 2));
-    gate_open(&f->gate);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
-    for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(f->probes[i].runs, 1);
-}
-
 /* ---- listeners that two threads add */
 
 enum { ADDED = 20000 };
