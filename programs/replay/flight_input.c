@@ -68,7 +68,7 @@ static bool take_answer(struct htw__flight *flight, const char *path, char *byte
 }
 
 bool htw__flight_fetch(struct htw__flight *flight, const char *program) {
-    struct htw__fetch fetch = { NULL, 0, 0 };
+    struct htw__fetch fetch = { NULL, 0 };
     char path[HTW__FIND_PATH_MAX];
     int error = htw__find_path(program, path);
     if (error == 0)

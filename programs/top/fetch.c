@@ -13,13 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define CAPACITY_FIRST ((size_t)65536)
 #define PATIENCE_NS INT64_C(3000000000) /* a monitor may take so long to answer */
-#define CAPACITY_MAX ((size_t)16 * 1024 * 1024)
+#define PART 65536
+#define ANSWER_MAX ((size_t)16 * 1024 * 1024)
 
 void htw__fetch_end(struct htw__fetch *fetch) {
     free(fetch->bytes);
-    *fetch = (struct htw__fetch) { NULL, 0, 0 };
+    *fetch = (struct htw__fetch) { NULL, 0 };
 }
 
 /* Connects, and sends the request. Returns a descriptor or a negative errno. */
@@ -43,45 +43,30 @@ static int begin(const char *path, const char *request) {
     return error;
 }
 
-/* Room for at least one more byte. 0 or a negative errno. */
-static int make_room(struct htw__fetch *fetch) {
-    if (fetch->size < fetch->capacity)
-        return 0;
-    size_t capacity = fetch->capacity == 0 ? CAPACITY_FIRST : fetch->capacity * 2;
-    if (capacity > CAPACITY_MAX)
-        return -EMSGSIZE;
-    char *bytes = realloc(fetch->bytes, capacity);
-    if (bytes == NULL)
-        return -ENOMEM;
-    fetch->bytes = bytes;
-    fetch->capacity = capacity;
-    return 0;
-}
-
-/* Reads what is there. 1: the answer is complete; 0: it is not; or a negative errno. */
-static int go_on(struct htw__fetch *fetch, int fd) {
-    for (;;) {
-        int error = make_room(fetch);
-        if (error != 0)
-            return error;
-        ssize_t size = recv(fd, fetch->bytes + fetch->size, fetch->capacity - fetch->size, 0);
-        if (size > 0)
-            fetch->size += (size_t)size;
-        else if (size == 0)
-            return fetch->size > 0 ? 1 : -ECONNRESET;
-        else if (errno == EAGAIN)
-            return 0;
-        else if (errno != EINTR)
-            return -errno;
+/* Reads what is there. 1: that was the end; 0: more will come; or a negative errno. */
+static int go_on(int fd, FILE *stream, size_t *total) {
+    char part[PART];
+    ssize_t size;
+    while ((size = recv(fd, part, sizeof(part), 0)) > 0) {
+        *total += (size_t)size;
+        if (*total > ANSWER_MAX)
+            return -EMSGSIZE;
+        if (fwrite(part, 1, (size_t)size, stream) != (size_t)size)
+            return -ENOMEM;
     }
+    if (size < 0)
+        return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+    return *total > 0 ? 1 : -ECONNRESET;
 }
 
 int htw__fetch_ask(struct htw__fetch *fetch, const char *path, const char *request,
                    const int wakes[2]) {
     int64_t until_ns = htw__clock_monotonic_ns() + PATIENCE_NS;
-    int fd = begin(path, request), result = fd < 0 ? fd : 0;
-    fetch->size = 0;
-    while (result == 0 && (result = go_on(fetch, fd)) == 0) {
+    size_t total = 0;
+    htw__fetch_end(fetch);
+    FILE *stream = open_memstream(&fetch->bytes, &fetch->size);
+    int fd = stream == NULL ? -ENOMEM : begin(path, request), result = fd < 0 ? fd : 0;
+    while (result == 0 && (result = go_on(fd, stream, &total)) == 0) {
         struct pollfd wanted[] = { { .fd = fd, .events = POLLIN },
                                    { .fd = wakes == NULL ? -1 : wakes[0], .events = POLLIN },
                                    { .fd = wakes == NULL ? -1 : wakes[1], .events = POLLIN } };
@@ -93,6 +78,8 @@ int htw__fetch_ask(struct htw__fetch *fetch, const char *path, const char *reque
     }
     if (fd >= 0)
         close(fd);
+    if (stream != NULL && fclose(stream) != 0)
+        result = -ENOMEM;
     return result < 0 ? result : 0;
 }
 

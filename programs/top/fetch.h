@@ -10,7 +10,7 @@
 
 struct htw__fetch {
     char *bytes;
-    size_t size, capacity;
+    size_t size; /* a NUL follows */
 };
 
 /* Sends a request such as "json", and waits for the whole of the answer, which stays in `bytes` until the next request. 0; or

@@ -43,7 +43,7 @@ int htw__find_path(const char *argument, char path[HTW__FIND_PATH_MAX]) {
 
 /* Whether a monitor answers there; prints a line about it. */
 static bool is_watchable(const char *path, FILE *stream) {
-    struct htw__fetch fetch = { NULL, 0, 0 };
+    struct htw__fetch fetch = { NULL, 0 };
     json_t *answer = NULL;
     char program[HTW__ANSWER_TEXT_SIZE];
     bool answers = htw__fetch_ask(&fetch, path, "json", NULL) == 0 &&

@@ -10,27 +10,17 @@
 #define INDENT 4u    /* of lines that go on */
 
 void htw__page_free(struct htw__page *page) {
+    if (page->stream != NULL)
+        (void)fclose(page->stream);
     free(page->bytes);
-    *page = (struct htw__page) { 0 };
+    *page = (struct htw__page) { NULL, NULL, 0, 0, 0, 0, false };
 }
 
 void htw__page_clear(struct htw__page *page, unsigned width) {
-    *page = (struct htw__page) { .bytes = page->bytes, .capacity = page->capacity, .width = width };
-}
-
-/* Room for `more` bytes and a NUL. */
-static bool reserve(struct htw__page *page, size_t more) {
-    size_t capacity = page->capacity == 0 ? 4096 : page->capacity;
-    while (capacity - page->size <= more)
-        capacity *= 2;
-    if (capacity == page->capacity)
-        return true;
-    char *bytes = realloc(page->bytes, capacity);
-    if (bytes == NULL)
-        return false;
-    page->bytes = bytes;
-    page->capacity = capacity;
-    return true;
+    htw__page_free(page);
+    page->width = width;
+    page->stream = open_memstream(&page->bytes, &page->size);
+    page->has_failed = page->stream == NULL;
 }
 
 size_t htw__page_width(const char *text) {
@@ -41,12 +31,8 @@ size_t htw__page_width(const char *text) {
 }
 
 static void add(struct htw__page *page, const char *text) {
-    size_t length = strlen(text);
-    page->has_failed = page->has_failed || !reserve(page, length);
-    if (page->has_failed)
-        return;
-    memcpy(page->bytes + page->size, text, length);
-    page->size += length;
+    if (!page->has_failed)
+        page->has_failed = fputs(text, page->stream) < 0;
     page->column += htw__page_width(text);
 }
 
@@ -60,10 +46,8 @@ void htw__page_add(struct htw__page *page, const char *format, ...) {
 }
 
 void htw__page_end_line(struct htw__page *page) {
-    page->has_failed = page->has_failed || !reserve(page, 0);
-    if (page->has_failed)
-        return;
-    page->bytes[page->size++] = '\0';
+    if (!page->has_failed)
+        page->has_failed = putc('\0', page->stream) < 0;
     page->line_count++;
     page->column = 0;
 }
@@ -114,19 +98,17 @@ void htw__page_flow_words(struct htw__page *page, const char *words) {
     }
 }
 
-const char *htw__page_first(const struct htw__page *page) {
-    return page->line_count == 0 ? NULL : page->bytes;
+const char *htw__page_first(struct htw__page *page) {
+    page->has_failed = page->has_failed || fflush(page->stream) != 0;
+    return page->has_failed || page->size == 0 ? NULL : page->bytes;
 }
 
 const char *htw__page_next(const struct htw__page *page, const char *line) {
     const char *next = line + strlen(line) + 1;
-    return next < page->bytes + page->size &&
-                   memchr(next, '\0', page->size - (size_t)(next - page->bytes)) != NULL
-               ? next
-               : NULL;
+    return next < page->bytes + page->size ? next : NULL;
 }
 
-void htw__page_print(const struct htw__page *page, FILE *stream) {
+void htw__page_print(struct htw__page *page, FILE *stream) {
     for (const char *line = htw__page_first(page); line != NULL;
          line = htw__page_next(page, line)) {
         size_t end = strlen(line);

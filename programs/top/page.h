@@ -32,12 +32,13 @@ enum htw__style {
 #define HTW__WARNING "\5"
 
 struct htw__page {
-    char *bytes; /* each line ends with NUL */
-    size_t size, capacity;
+    FILE *stream; /* to which lines are written, */
+    char *bytes;  /* ... and in which each ends with NUL */
+    size_t size;
     size_t line_count;
     size_t column;   /* characters on the line that is being written */
     unsigned width;  /* of a line that flows; at least 20 count */
-    bool has_failed; /* no memory: lines are missing */
+    bool has_failed; /* no memory: there are no lines */
 };
 
 void htw__page_free(struct htw__page *page);
@@ -62,11 +63,11 @@ void htw__page_flow(struct htw__page *page, const char *format, ...)
 void htw__page_flow_text(struct htw__page *page, const char *style, const char *text);
 void htw__page_flow_words(struct htw__page *page, const char *words);
 
-/* The first line, and the one after `line`; NULL: there is none. */
-const char *htw__page_first(const struct htw__page *page);
+/* The first line, when the last one has ended, and the one after `line`; NULL: there is none. */
+const char *htw__page_first(struct htw__page *page);
 const char *htw__page_next(const struct htw__page *page, const char *line);
 
 /* Writes all lines without styles. */
-void htw__page_print(const struct htw__page *page, FILE *stream);
+void htw__page_print(struct htw__page *page, FILE *stream);
 
 #endif /* HTW_TOP_PAGE_H */

@@ -118,7 +118,7 @@ static size_t rows_for_page(void) {
     return LINES > FRAME ? (size_t)(LINES - FRAME) : 0;
 }
 
-void htw__screen_show(const char *title, const struct htw__page *page, const char *status) {
+void htw__screen_show(const char *title, struct htw__page *page, const char *status) {
     size_t rows = rows_for_page(), number = 0;
     shown_count = page->line_count;
     size_t last = shown_count > rows ? shown_count - rows : 0;

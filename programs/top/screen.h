@@ -14,7 +14,7 @@ void htw__screen_close(void);
 unsigned htw__screen_width(void);
 
 /* Shows a page below a title and above a status line. */
-void htw__screen_show(const char *title, const struct htw__page *page, const char *status);
+void htw__screen_show(const char *title, struct htw__page *page, const char *status);
 
 /* The next key that was pressed: a character; HTW__KEY_NONE: there is none; HTW__KEY_DONE: what is shown has changed, or it is no key
  * of ours. Scrolling is done by the next show. */

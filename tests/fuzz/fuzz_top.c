@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static void check_page(const struct htw__page *page) {
+static void check_page(struct htw__page *page) {
     size_t lines = 0;
     FUZZ_CHECK(!page->has_failed);
     for (const char *line = htw__page_first(page); line != NULL;
@@ -24,7 +24,7 @@ static void check_page(const struct htw__page *page) {
 }
 
 /* Nothing is cut off where there is room for what cannot be parted. */
-static void check_width(const struct htw__page *page, unsigned width) {
+static void check_width(struct htw__page *page, unsigned width) {
     for (const char *line = htw__page_first(page); width > 40 && line != NULL;
          line = htw__page_next(page, line)) {
         size_t end = htw__page_width(line);
@@ -41,7 +41,8 @@ static void draw(uint8_t form, const json_t *before, const json_t *now) {
         .sort = (enum htw__sort)(form % 5),
         .is_ascii = form >> 4 & 1,
     };
-    struct htw__page page = { .width = 20u + (form >> 5) * 40u };
+    struct htw__page page = { .stream = NULL };
+    htw__page_clear(&page, 20u + (form >> 5) * 40u);
     htw__draw(&view, before, now, &page);
     check_page(&page);
     check_width(&page, page.width);
