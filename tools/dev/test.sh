@@ -39,7 +39,7 @@ help_test() {
   musl              the tests with the C library musl, shared and static
   enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | purgatory DEPTH | journal DEPTH [--quick]]
                     every short history (tests/enumerate); all of it takes an hour
-  oracle            calendars over 50 years beside Python's zoneinfo and croniter
+  oracle            calendars over 50 years beside Python's zoneinfo
   valgrind          the unit tests under memcheck
   detectors         programs of users under ThreadSanitizer, helgrind and DRD; the script for gdb
 END

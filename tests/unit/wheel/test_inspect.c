@@ -135,16 +135,6 @@ WHEEL_TEST_BOTH_ORDERS(wheel_count_in_counts_the_timers_of_buckets, 8, 0, 9) {
     assert_int_equal(htw_wheel_count_in(NULL, 0, 0, 8, 100), 0);
 }
 
-/* Behind the last bucket of a level are the first one of the next, and the next chain of the first. */
-WHEEL_TEST(wheel_count_in_ends_with_the_level, 8, 60, false, 13) {
-    for (size_t i = 0; i < 12; i++)
-        arm(f, i, 64);
-    arm(f, 12, 70);
-    assert_int_equal(htw_wheel_count_in(f->wheel, 0, 0, 100, 100), 12);
-    assert_int_equal(htw_wheel_count_in(f->wheel, 0, 4, 100, 100), 0);
-    assert_int_equal(htw_wheel_count_in(f->wheel, 1, 0, 1, 100), 1);
-}
-
 /* ---- all buckets */
 
 /* The deadlines are 1, 2, 4 ... ticks after the clock, and where that is too far the last before HTW_NEVER_TICK. */
