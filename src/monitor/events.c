@@ -5,7 +5,6 @@
  * A site has a line of its own before its first event, and a number from there on. An answer is bounded: of more
  * than EVENTS_MOST events the oldest count as lost.
  */
-#include "../base/clock.h"
 #include "../base/random.h"
 #include "origin.h"
 #include "sample.h"

@@ -2,7 +2,6 @@
 /* lists.c - chooses the greatest rows of a list, and adds up the others. */
 #include "lists.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -35,10 +35,12 @@ struct change {
 
 /* Reads a word. Without a sign it switches all others off. */
 static bool read_word(struct change *change, const char *word) {
-    char sign = *word == '+' || *word == '-' ? *word++ : '\0';
-    if (sign == '\0')
+    char sign = *word;
+    bool has_sign = sign == '+' || sign == '-';
+    word += has_sign;
+    if (!has_sign)
         change->off = UINT32_MAX;
-    if (sign == '\0' && strcmp(word, "off") == 0)
+    if (!has_sign && strcmp(word, "off") == 0)
         return true;
     for (size_t i = 0; i < WORD_COUNT; i++) {
         if (strcmp(words[i].word, word) != 0)

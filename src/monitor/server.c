@@ -130,7 +130,7 @@ static bool wait_for_clients(struct htw_monitor *monitor) {
     for (size_t i = 0; i < HTW__CLIENTS; i++) {
         const struct htw__client *client = &monitor->clients[i];
         fds[i].fd = client->fd;
-        fds[i].events = client->has_answer ? POLLOUT : client->is_ready ? 0 : POLLIN;
+        fds[i].events = (short)(client->has_answer ? POLLOUT : client->is_ready ? 0 : POLLIN);
         if (client->fd >= 0)
             next_ns = htw__clock_earlier(next_ns, client->until_ns);
         if (client->fd >= 0 && client->is_ready && !client->has_answer)

@@ -74,7 +74,7 @@ struct htw__client {
     bool is_ready;    /* the request is complete */
     bool is_http;     /* then: so is the answer */
     bool has_answer;  /* `text` is the answer, and no longer the request */
-    short happened;   /* the events that poll() has reported */
+    int happened;     /* the events that poll() has reported */
     int64_t until_ns; /* it is given up then */
     struct htw__answer_text text;
     char head[160]; /* of the answer by HTTP */

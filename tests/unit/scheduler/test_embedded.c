@@ -184,15 +184,6 @@ SCHEDULER_TEST(scheduler_process_while_another_is_in_it_is_busy) {
     assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
 }
 
-SCHEDULER_TEST(scheduler_that_is_not_embedded_is_not_processed) {
-    f->options.clock = HTW_CLOCK_MONOTONIC;
-    scheduler_reopen(f);
-    size_t count = 77;
-    assert_int_equal(htw_scheduler_fd(f->scheduler), -ENOTSUP);
-    assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), -ENOTSUP);
-    assert_int_equal(count, 77);
-}
-
 SCHEDULER_TEST(scheduler_process_after_stop_says_shutdown) {
     open_embedded(f, 1);
     arm(f, 0, 0);

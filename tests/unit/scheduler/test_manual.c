@@ -70,6 +70,8 @@ SCHEDULER_TEST(scheduler_advance_of_another_clock_is_not_supported) {
         scheduler_reopen(f);
         assert_int_equal(htw_scheduler_advance(f->scheduler, 1), -ENOTSUP);
         assert_int_equal(htw_scheduler_set_time(f->scheduler, 1), -ENOTSUP);
+        assert_int_equal(htw_scheduler_fd(f->scheduler), -ENOTSUP); /* it is not embedded */
+        assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), -ENOTSUP);
         assert_true(htw_scheduler_now(f->scheduler) > 0);
     }
 }
