@@ -20,19 +20,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* All calls are of one kind. The thread of the test makes calls of its own, which do not count. */
-static _Thread_local bool is_test;
-
-static bool fails(void) {
-    return !is_test && failing_call(0);
-}
-
-#define WRAP(type, name, parameters, arguments)        \
-    type __real_##name parameters;                     \
-    type __wrap_##name parameters;                     \
-    type __wrap_##name parameters {                    \
-        return fails() ? -1 : __real_##name arguments; \
-    }
+/* All calls are of one kind. */
+#define WRAP(type, name, parameters, arguments) \
+    FAILING_WRAP(0, -1, type, name, parameters, arguments)
 
 WRAP(int, socket, (int a, int b, int c), (a, b, c))
 WRAP(int, bind, (int a, const struct sockaddr *b, socklen_t c), (a, b, c))
@@ -45,12 +35,8 @@ WRAP(int, getsockopt, (int a, int b, int c, void *d, socklen_t *e), (a, b, c, d,
 WRAP(int, poll, (struct pollfd * a, nfds_t b, int c), (a, b, c))
 WRAP(ssize_t, recv, (int a, void *b, size_t c, int d), (a, b, c, d))
 WRAP(ssize_t, send, (int a, const void *b, size_t c, int d), (a, b, c, d))
-
-int __real_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d);
-int __wrap_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d);
-int __wrap_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d) {
-    return fails() ? EAGAIN : __real_pthread_create(a, b, c, d);
-}
+FAILING_WRAP(0, EAGAIN, int, pthread_create,
+             (pthread_t * a, const pthread_attr_t *b, void *(*c)(void *), void *d), (a, b, c, d))
 
 static char folder[TEST_FOLDER_SIZE], path[TEST_FOLDER_SIZE + 16];
 
@@ -59,7 +45,6 @@ static bool ask(const char *where) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     char answer[4096];
     size_t size = 0;
-    is_test = true;
     int fd = __real_socket(AF_UNIX, SOCK_STREAM, 0);
     strcpy(address.sun_path, where);
     bool is_connected = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
@@ -68,7 +53,6 @@ static bool ask(const char *where) {
              size < sizeof(answer) && (more = read(fd, answer + size, sizeof(answer) - size)) > 0;)
             size += (size_t)more;
     close(fd);
-    is_test = false;
     return size > 3 && memcmp(answer + size - 3, "]}\n", 3) == 0;
 }
 

@@ -25,11 +25,8 @@ struct model_arguments {
 /* Sets what the command line says, over what is there. False: it is wrong, and the usage was printed. */
 bool model_arguments_parse(struct model_arguments *arguments, int argc, char *argv[]);
 
-/* A whole program: reads the command line, and runs histories of 1000 steps, each of which finds no file at `path`.
-   The status of the program. */
-#define MODEL_PATH_SIZE 64
-int model_run_on_file(struct model_arguments *arguments, int argc, char *argv[],
-                      char path[MODEL_PATH_SIZE],
-                      void (*run_history)(uint64_t number, uint64_t steps));
+/* A whole program: reads the command line, and runs histories. Each returns its steps; 0: it has failed, and said why. */
+int model_play(struct model_arguments *arguments, int argc, char *argv[],
+               uint64_t (*run_history)(uint64_t number));
 
 #endif /* HTW_TESTS_MODEL_ARGUMENTS_H */

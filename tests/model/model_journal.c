@@ -16,6 +16,7 @@
 #include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "../support/random.h"
+#include "../support/test_folder.h"
 #include "arguments.h"
 
 #include <htw/journal.h>
@@ -27,6 +28,7 @@
 #include <string.h>
 
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)
+#define STEPS 1000 /* of a history */
 #define JOBS_MAX 1500
 #define QUEUES 3
 #define KEYS 6
@@ -78,7 +80,7 @@ static bool keeps; /* what is delivered does not end at once */
 static size_t in_flight;
 static struct model_job last; /* that was delivered in this advance */
 static sqlite3 *program;      /* of a guest */
-static char path[MODEL_PATH_SIZE];
+static char path[TEST_FOLDER_SIZE + 8];
 
 static void fail(const char *what, uint64_t id, int64_t result) {
     fprintf(stderr,
@@ -1010,7 +1012,10 @@ static void end_all(void) {
         fail("blocks without jobs", 0, blocks);
 }
 
-static void run_history(uint64_t number, uint64_t steps) {
+static uint64_t run_history(uint64_t number) {
+    char command[2 * TEST_FOLDER_SIZE];
+    snprintf(command, sizeof(command), "rm -f %s*", path);
+    expect(system(command), 0, command, 0);
     history = number;
     source.state = arguments.seed * UINT64_C(1000003) + number;
     job_count = in_flight = 0;
@@ -1035,15 +1040,21 @@ static void run_history(uint64_t number, uint64_t steps) {
         open_program();
     expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
     set_policy();
-    for (steps_done = 0; steps_done < steps; steps_done++)
+    for (steps_done = 0; steps_done < STEPS; steps_done++)
         step();
     settle();
     end_all();
     sqlite3_close(program);
     htw_scheduler_destroy(scheduler);
+    return STEPS;
 }
 
 int main(int argc, char **argv) {
+    char folder[TEST_FOLDER_SIZE];
     arguments = (struct model_arguments) { .seed = 1, .steps = 20000, .histories = UINT64_MAX };
-    return model_run_on_file(&arguments, argc, argv, path, run_history);
+    if (!test_folder_create(folder))
+        return 1;
+    snprintf(path, sizeof(path), "%s/journal", folder);
+    int status = model_play(&arguments, argc, argv, run_history);
+    return test_folder_remove(folder) ? status : 1;
 }

@@ -24,6 +24,8 @@
 
 enum { STEPS_A_HISTORY = 1500, KEYS_MAX = 300, KEY_BYTES_MAX = 241 };
 
+static struct model_arguments arguments = { 20260101, 300000, 0, UINT64_MAX, false };
+
 /* ---- steps */
 
 static void refuse_all_memory(void) {
@@ -567,7 +569,10 @@ static void end(void) {
     REQUIRE(model.memory.error == NULL && model.scheduler_memory.error == NULL);
 }
 
-static void run_history(uint64_t count, bool trace) {
+static uint64_t run_history(uint64_t number) {
+    const uint64_t count = STEPS_A_HISTORY;
+    model.seed = arguments.seed;
+    model.history = number;
     model.source =
         (struct random_source) { model.seed ^ model.history * UINT64_C(0x9fb21c651e98df25) };
     model.tears = model.source;
@@ -583,7 +588,7 @@ static void run_history(uint64_t count, bool trace) {
         while (choice >= steps[which].weight)
             choice -= steps[which++].weight;
         model.doing = steps[which].name;
-        if (trace)
+        if (arguments.trace)
             printf("%" PRIu64 ": %s\n", model.step, model.doing);
         if (model.refusing && steps[which].needs_none)
             refuse_all_memory();
@@ -599,20 +604,9 @@ static void run_history(uint64_t count, bool trace) {
         compare_stats();
     }
     end();
+    return count;
 }
 
 int main(int argc, char *argv[]) {
-    struct model_arguments arguments = { 20260101, 300000, 0, UINT64_MAX, false };
-    uint64_t done = 0;
-    if (!model_arguments_parse(&arguments, argc, argv))
-        return 2;
-    model.seed = arguments.seed;
-    for (model.history = arguments.first;
-         model.history - arguments.first < arguments.histories && done < arguments.steps;
-         model.history++) {
-        run_history(STEPS_A_HISTORY, arguments.trace);
-        done += STEPS_A_HISTORY;
-    }
-    printf("model_purgatory: %" PRIu64 " steps, seed %" PRIu64 ": ok\n", done, model.seed);
-    return 0;
+    return model_play(&arguments, argc, argv, run_history);
 }

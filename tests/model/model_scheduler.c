@@ -45,7 +45,7 @@ static struct model {
     struct timed *hooked;   /* its hook is called after its last run; NULL: none */
     struct timed *just_ran; /* whose hook may be called next */
     struct random_source source;
-    uint64_t history, step;
+    uint64_t step;
     const char *failure;
     bool trace;
 } model;
@@ -619,7 +619,7 @@ static void take_step(void) {
 static void begin(uint64_t seed) {
     static const struct htw_executor executor = { execute, NULL };
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    model = (struct model) { .source = { seed }, .history = model.history, .trace = model.trace };
+    model = (struct model) { .source = { seed }, .trace = model.trace };
     ideal = (struct ideal_scheduler) { .limit = below(2) == 0 ? 0 : 1 + below(TIMERS) };
     failing_allocator_init(&model.memory);
     options.allocator = &model.memory.allocator;
@@ -667,29 +667,24 @@ static void end(void) {
     failing_allocator_fini(&model.memory);
 }
 
-int main(int argc, char *argv[]) {
-    struct model_arguments arguments = { .seed = 1, .steps = 100000, .histories = UINT64_MAX };
-    if (!model_arguments_parse(&arguments, argc, argv))
-        return 2;
+static struct model_arguments arguments = { .seed = 1, .steps = 100000, .histories = UINT64_MAX };
+
+static uint64_t run_history(uint64_t number) {
+    struct random_source seeds = { arguments.seed ^ number * UINT64_C(0x9e3779b97f4a7c15) };
     model.trace = arguments.trace;
-    uint64_t steps = 0, histories = 0;
-    for (uint64_t n = arguments.first; steps < arguments.steps && histories < arguments.histories;
-         n++, histories++) {
-        struct random_source seeds = { arguments.seed ^ n * UINT64_C(0x9e3779b97f4a7c15) };
-        model.history = n;
-        begin(random_next(&seeds));
-        for (; model.step < STEPS_A_HISTORY && model.failure == NULL; model.step++, steps++)
-            take_step();
-        uint64_t step = model.step;
-        end();
-        if (model.failure != NULL) {
-            printf("FAILED: %s\n  seed %" PRIu64 ", history %" PRIu64 ", step %" PRIu64
-                   "\n  again: %s --seed %" PRIu64 " --first %" PRIu64 " --histories 1 --trace\n",
-                   model.failure, arguments.seed, n, step, argv[0], arguments.seed, n);
-            return 1;
-        }
-    }
-    printf("%" PRIu64 " steps in %" PRIu64 " histories, seed %" PRIu64 "\n", steps, histories,
-           arguments.seed);
+    begin(random_next(&seeds));
+    for (; model.step < STEPS_A_HISTORY && model.failure == NULL; model.step++)
+        take_step();
+    uint64_t step = model.step;
+    end();
+    if (model.failure == NULL)
+        return step;
+    printf("FAILED: %s\n  seed %" PRIu64 ", history %" PRIu64 ", step %" PRIu64
+           "\n  again: --seed %" PRIu64 " --first %" PRIu64 " --histories 1 --trace\n",
+           model.failure, arguments.seed, number, step, arguments.seed, number);
     return 0;
+}
+
+int main(int argc, char *argv[]) {
+    return model_play(&arguments, argc, argv, run_history);
 }

@@ -288,86 +288,64 @@ static struct history_op choose_op(struct random_source *source, const struct hi
 
 /* --- running ------------------------------------------------------------------------------ */
 
-struct run {
-    struct model_arguments arguments;
-    uint64_t done;
-    uint64_t longest;
-};
+static struct model_arguments arguments = { DEFAULT_SEED, DEFAULT_STEPS, 0, UINT64_MAX, false };
 
 /* Says how to see the failure again; always false. */
-static bool report(const struct run *run, uint64_t number, const struct plan *plan, uint64_t step,
-                   const char *op, const char *message) {
+static bool report(uint64_t number, const struct plan *plan, uint64_t step, const char *op,
+                   const char *message) {
     printf("model: seed %" PRIu64 ", history %" PRIu64 " (size %" PRIu32 ", start %" PRIu64
            ", %s), step %" PRIu64 " (%s): %s\n",
-           run->arguments.seed, number, plan->options.size, plan->options.start,
+           arguments.seed, number, plan->options.size, plan->options.start,
            plan->options.strict ? "strict" : "relaxed", step, op, message);
     printf("model: again with --seed %" PRIu64 " --first %" PRIu64 " --histories 1 --trace\n",
-           run->arguments.seed, number);
+           arguments.seed, number);
     return false;
 }
 
-static bool play(struct run *run, uint64_t number, const struct plan *plan,
-                 struct random_source *source, struct history *history) {
+static bool play(uint64_t number, const struct plan *plan, struct random_source *source,
+                 struct history *history) {
     struct shape shape = make_shape(source);
     uint64_t round_now = 0;
     char text[128] = "create";
     if (!history_open(history, &plan->options))
-        return report(run, number, plan, 0, text, history->message);
+        return report(number, plan, 0, text, history->message);
     while (history->steps < plan->steps) {
         struct history_op op = choose_op(source, history, &shape, &round_now);
         bool same = history_run(history, &op);
-        if (!same || run->arguments.trace)
+        if (!same || arguments.trace)
             history_describe(&op, text, sizeof text);
-        if (run->arguments.trace)
+        if (arguments.trace)
             printf("%" PRIu64 ": clock %" PRIu64 ": %s\n", history->steps, history->clock, text);
         if (!same)
-            return report(run, number, plan, history->steps, text, history->message);
+            return report(number, plan, history->steps, text, history->message);
     }
     if (!history_finish(history, (enum history_end)(number % HISTORY_ENDS)))
-        return report(run, number, plan, history->steps, "the end", history->message);
+        return report(number, plan, history->steps, "the end", history->message);
     return true;
 }
 
 /* Runs a history, some of them twice: the second time everything must come in the same order. */
-static bool run_history(struct run *run, uint64_t number) {
+static uint64_t run_history(uint64_t number) {
     uint64_t digests[2] = { 0, 0 };
     int times = number % REPEAT_EVERY == 0 ? 2 : 1;
+    uint64_t steps = 0;
     for (int i = 0; i < times; i++) {
-        struct random_source source = { run->arguments.seed ^
-                                        number * UINT64_C(0xd1342543de82ef95) };
+        struct random_source source = { arguments.seed ^ number * UINT64_C(0xd1342543de82ef95) };
         struct plan plan = make_plan(&source, number);
         struct history history;
-        bool same = play(run, number, &plan, &source, &history);
+        bool same = play(number, &plan, &source, &history);
         digests[i] = history.digest;
-        if (i == 0)
-            run->done += history.steps;
-        if (history.longest > run->longest)
-            run->longest = history.longest;
+        steps = history.steps;
         history_close(&history);
         if (!same)
-            return false;
+            return 0;
         if (i == 1 && digests[0] != digests[1])
-            return report(run, number, &plan, plan.steps, "repeated",
+            return report(number, &plan, plan.steps, "repeated",
                           "the same calls gave another order");
     }
-    return true;
+    return steps;
 }
 
 int main(int argc, char *argv[]) {
-    struct run run = { .arguments = { DEFAULT_SEED, DEFAULT_STEPS, 0, UINT64_MAX, false } };
-    const struct model_arguments *arguments = &run.arguments;
-    if (!model_arguments_parse(&run.arguments, argc, argv))
-        return 2;
-    printf("model: seed %" PRIu64 "\n", arguments->seed);
-    fflush(stdout);
-    uint64_t histories = 0;
-    while (run.done < arguments->steps && histories < arguments->histories) {
-        if (!run_history(&run, arguments->first + histories))
-            return 1;
-        histories++;
-    }
-    printf("model: %" PRIu64 " timers pending at most\n", run.longest);
-    printf("model: %" PRIu64 " steps, %" PRIu64 " histories, seed %" PRIu64 ": ok\n", run.done,
-           histories, arguments->seed);
-    return 0;
+    return model_play(&arguments, argc, argv, run_history);
 }

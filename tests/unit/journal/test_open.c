@@ -435,22 +435,6 @@ JOURNAL_TEST(journal_without_a_path_is_in_memory) {
     assert_int_equal(journal_stats(f).found, 0);
 }
 
-static void see_site(void *context, const struct htw_site_stats *stats) {
-    if (stats->site != NULL)
-        snprintf(context, 64, "%s %s", stats->site->name, stats->site->function);
-}
-
-JOURNAL_TEST(journal_gives_its_timers_the_name_of_its_file) {
-    char name[64] = "";
-    journal_open(f);
-    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see_site, name), 0);
-    assert_string_equal(name, "journal deadlines");
-    journal_close(f);
-    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, NULL, &f->options), 0);
-    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see_site, name), 0);
-    assert_string_equal(name, "(memory) deadlines");
-}
-
 /* A closed journal with so many jobs, whose pages from `begin` to `end` are overwritten. */
 static void write_damaged(struct journal_fixture *f, int jobs, off_t begin, off_t end) {
     journal_open(f);
@@ -520,22 +504,6 @@ JOURNAL_TEST(journal_whose_pages_lead_back_stops) {
     journal_open(f);
     assert_int_equal(htw_scheduler_advance(f->scheduler, 2 * HTW_HOUR), 0);
     journal_expect_stopped(f, "the table of jobs is damaged");
-}
-
-/* ---- ids */
-
-/* Not by a journal: the file was tampered with. */
-/* holds: journal-14 */
-JOURNAL_TEST(journal_whose_ids_were_set_back_stops) {
-    journal_open(f);
-    uint64_t id = journal_put(f, HTW_HOUR, "a");
-    journal_close(f);
-    char text[100];
-    snprintf(text, sizeof(text), "UPDATE meta SET next_sequence = %llu", (unsigned long long)id);
-    journal_execute(f, text);
-    journal_open(f);
-    assert_int_equal(htw_journal_put(f->journal, START_NS + HTW_HOUR, "b", 1, NULL), -EIO);
-    journal_expect_stopped(f, "");
 }
 
 /* ---- ids over many opens */
