@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """flight.py - flight records of a server that never was."""
 
-import heapq
 import json
 import random
 
@@ -18,88 +17,66 @@ SITES = [
     {"name": None, "address": "0x55d0c8a4b2f0", "symbol": "cache.so+0x1234"},
 ]
 IDLE, REQUEST, POLL, BEAT, RETRY, FLUSH, SWEEP = range(len(SITES))
+# Timers that repeat: site, when the first is due, the period, how long the callback takes.
+REPEATING = [(POLL, 10 * MS, 10 * MS, 4_000), (SWEEP, 2300 * MS, 4700 * MS, 9 * MS), (FLUSH, 1500 * MS, 10_000 * MS, 3 * MS),
+             *[(BEAT, 400 * MS, 1000 * MS, 20_000)] * 40]
 
 
 class Server:
-    """Timers in one scheduler. It is idle between the instants at which something happens."""
+    """Its timers, each by itself: what they do to each other's lateness does not matter here."""
 
     def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.events, self.acts, self.handles = [], [], 0
-        self.pending = {}
+        self.random, self.events, self.handles = random.Random(seed), [], 7 << 40
 
     def say(self, at, kind, site, handle, *value):
         self.events.append([BEGIN + at, kind, 0, site, f"{handle:x}", *value])
 
-    def do(self, at, function, *arguments):
-        heapq.heappush(self.acts, (at, len(self.acts), self.random.random(), function, arguments))
+    def arm(self, at, site, due):
+        self.handles += 1
+        self.say(at, "armed", site, self.handles, BEGIN + due)
+        return self.handles
 
-    def arm(self, at, site, delay, handle=None):
-        if handle is None:
-            self.handles += 1
-            handle = (7 << 40) + self.handles
-        due = (at + delay + MS - 1) // MS * MS
-        self.pending[handle] = due, site
-        self.say(at, "armed", site, handle, BEGIN + due)
-        self.do(due, self.run, handle, due)
-        return handle
+    def run(self, due, site, handle, took=4_000):
+        """Returns when the callback ends."""
+        late, took = self.random.randrange(40_000, 180_000), int(took * self.random.uniform(0.6, 1.6))
+        self.say(due + late // 2, "woken", site, handle, late // 2)
+        self.say(due + late, "started", site, handle, late)
+        self.say(due + late + took, "ended", site, handle, took)
+        return due + late + took
 
-    def cancel(self, at, handle):
-        if handle in self.pending:
-            self.say(at, "cancelled", self.pending.pop(handle)[1], handle)
+    def repeat(self, end, site, due, period, took):
+        """The first one of FLUSH was armed before the record begins."""
+        handle = 99 if site == FLUSH else self.arm(0, site, due)
+        while due < end:
+            at = self.run(due, site, handle, took)
+            due += period
+            self.say(at, "armed", site, handle, BEGIN + due)
 
-    def run(self, at, handle, due):
-        if self.pending.get(handle, (None,))[0] != due:
-            return
-        site = self.pending.pop(handle)[1]
-        late = self.random.randrange(40_000, 180_000)
-        if not self.events or self.awake < at:
-            self.say(at + late // 2, "woken", site, handle, late // 2)
-        took = {FLUSH: 3 * MS, SWEEP: 9 * MS, BEAT: 20_000}.get(site, 4_000) * self.random.uniform(0.6, 1.6)
-        start = max(at + late, getattr(self, "awake", 0))
-        self.say(start, "started", site, handle, start - at)
-        self.say(start + int(took), "ended", site, handle, int(took))
-        self.awake = start + int(took)
-        period = {POLL: 10 * MS, BEAT: 1000 * MS, FLUSH: 10_000 * MS, SWEEP: 4700 * MS}.get(site)
-        if period:
-            self.arm(self.awake, site, period - (self.awake - at), handle)
-        elif site == REQUEST:
-            self.arm(self.awake, RETRY, self.random.randrange(100, 900) * MS)
-
-    def request(self, at, gap):
-        timer = self.arm(at, REQUEST, 500 * MS)
+    def request(self, at, idle):
+        """Its timeout is mostly cancelled; otherwise it is sent again. A connection is idle from now on."""
+        handle, due = self.arm(at, REQUEST, at + 500 * MS), at + 500 * MS
+        self.say(at, "moved", IDLE, idle, BEGIN + at + 30_000 * MS)
         if self.random.random() < 0.98:
-            self.do(at + int(self.random.expovariate(1 / (6 * MS))), self.cancel, timer)
-        idle = self.random.choice(self.idle)
-        if idle in self.pending:
-            due = at + 30_000 * MS
-            self.pending[idle] = due, IDLE
-            self.say(at, "moved", IDLE, idle, BEGIN + due)
-            self.do(due, self.run, idle, due)
-        self.do(at + int(self.random.expovariate(1 / gap)) + 1, self.request, gap)
+            self.say(at + self.random.randrange(12 * MS), "cancelled", REQUEST, handle)
+        else:
+            at = self.run(due, REQUEST, handle)
+            due += self.random.randrange(100, 900) * MS
+            self.run(due, RETRY, self.arm(at, RETRY, due))
 
-    def go(self, seconds, gap):
-        self.awake = 0
-        self.pending[99] = 1500 * MS, FLUSH  # was armed before the record begins
-        self.do(1500 * MS, self.run, 99, 1500 * MS)
-        self.idle = [self.arm(self.random.randrange(MS), IDLE, 30_000 * MS) for _ in range(60)]
-        self.arm(0, POLL, 10 * MS)
-        self.arm(0, SWEEP, 2300 * MS)
-        for _ in range(40):
-            self.arm(0, BEAT, 400 * MS)
-        self.do(5 * MS, self.request, gap)
-        while self.acts and self.acts[0][0] < seconds * 1000 * MS:
-            at, _, _, function, arguments = heapq.heappop(self.acts)
-            function(at, *arguments)
-        self.events.sort(key=lambda event: event[0])
+    def go(self, end, gap):
+        connections = [self.arm(0, IDLE, 30_000 * MS) for _ in range(60)]
+        for timer in REPEATING:
+            self.repeat(end, *timer)
+        for at in range(5 * MS, end, gap):
+            self.request(at + self.random.randrange(gap), self.random.choice(connections))
+        return sorted((event for event in self.events if event[0] < BEGIN + end), key=lambda event: event[0])
 
 
 def record(seconds=30, events=None, seed=1):
     """The lines of a record; of so many events, if that is said."""
-    server = Server(seed)
-    server.go(seconds, 8 * MS if events is None else seconds * 1000 * MS * 3 // max(1, events - 350 * seconds))
-    chosen = server.events if events is None else server.events[-events:]
-    return lines(chosen)
+    gap = 8 * MS if events is None else seconds * 1000 * MS * 3 // max(1, events - 350 * seconds)
+    found = Server(seed).go(seconds * 1000 * MS, gap)
+    return lines(found if events is None else found[-events:])
 
 
 def lines(events, sites=SITES, lost=0, **head):
