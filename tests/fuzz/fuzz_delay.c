@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_delay.c - the lines of `htw delay`, run in simulated time. All that is right comes out, and in
- * order: by deadline, and lines with the same one as they came.
+ * order: by deadline, and lines with the same one as they came. A time that is written is read as the same.
  *
  * The first byte sets the tick, the size of the wheel and the separator.
  */
@@ -84,6 +84,16 @@ static int compare(const void *left, const void *right) {
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
+static void check_time(int64_t ns, int64_t tick_ns) {
+    int64_t again;
+    char written[HTW__INSTANT_FORMAT_SIZE];
+    size_t length = htw__instant_format(0, ns, written);
+    FUZZ_CHECK(length == strlen(written) && length < sizeof(written));
+    FUZZ_CHECK(htw__instant_parse(written, length, &again) == NULL);
+    FUZZ_CHECK(again <= ns && ns - again < HTW_MICROSECOND);
+    FUZZ_CHECK(htw__time_of_tick(htw__time_tick_after(ns, tick_ns), tick_ns) >= ns);
+}
+
 /* The lines, read once more; all are read before any time passes. */
 static size_t expect(const struct htw__options *options, const char *text, size_t size,
                      struct expected *lines, size_t *ret_records) {
@@ -94,6 +104,8 @@ static size_t expect(const struct htw__options *options, const char *text, size_
         length = end == NULL ? size - at : (size_t)(end - (text + at));
         if (length > options->max_line || htw__line_parse(text + at, length, &line) != NULL)
             continue;
+        if (line.when_ns >= 0)
+            check_time(line.when_ns, options->tick_ns);
         uint64_t tick = line.when_ns > 0 ? htw__time_tick_after(line.when_ns, options->tick_ns) : 0;
         lines[count] = (struct expected) { tick, count, line.message, line.message_size };
         count++;
