@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share. The manual lists them;
- * kafka.c is where to start.
+ * loop.c is where to start.
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
  * (level 0, and the others), without being members. `admin` asks for offsets with open transactions
@@ -218,7 +218,7 @@ int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
 void htw__kafka_say(const struct htw__kafka *kafka, enum htw__severity level, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
 
-/* ---- kafka.c */
+/* ---- loop.c */
 
 /* Makes what asks and creates topics. Returns 0, or -EIO: `error` says why. In both cases
  * htw__kafka_close() ends its use. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define SAME_AGAIN_NS (10 * HTW_SECOND)
-#define TEXT_MAX 1024 /* bytes of a message: librdkafka's, and those of kafka.c, are shorter */
+#define TEXT_MAX 1024 /* bytes of a message: librdkafka's, and those of say.c, are shorter */
 
 /* Quotes as JSON does. What the terminal could take for more than text is escaped first. */
 static void write_message(FILE *line, const char *text) {

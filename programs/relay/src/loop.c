@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kafka.c - the relay over Kafka: start and end, the loop. */
+/* loop.c - the relay over Kafka: start and end, the loop. */
 #include "kafka.h"
 
 #include "../../../src/base/clock.h"
