@@ -48,7 +48,7 @@ void faults_set(bool are_on) {
 
 static int64_t full_ns = -1; /* when it was last */
 
-bool faults_filled_since(int64_t from_ns) {
+bool stage_disk_was_full_since(int64_t from_ns) {
     return full_ns >= from_ns;
 }
 

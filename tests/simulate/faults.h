@@ -12,9 +12,6 @@ void faults_begin(void);
 /* The disk fails from now on, or not any more. */
 void faults_set(bool are_on);
 
-/* Whether the disk was full at any time since then. */
-bool faults_filled_since(int64_t from_ns);
-
 /* After a life: the disk has what a power cut leaves. */
 void faults_cut_power(void);
 

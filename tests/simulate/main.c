@@ -12,6 +12,7 @@
 #include "../explore/disk.h"
 #include "faults.h"
 #include "program.h"
+#include "../stage/scenes.h"
 #include "world.h"
 
 #include <getopt.h>
@@ -99,6 +100,7 @@ static bool run_all(void) {
     int64_t end_ns = (int64_t)(options.hours * (double)HTW_HOUR);
     world_init(options.seed);
     disk_init();
+    jobs_init();
     while (world->passed_ns < end_ns)
         if (!run_life(random_ending()))
             return false;
@@ -126,7 +128,6 @@ static void report(double seconds) {
     ROW("most of them in a second", counts->most_steps);
     ROW("allocations refused", counts->no_memory);
     ROW("latest timer or request, us", counts->late_ns / 1000);
-    ROW("latest job, us", counts->late_job_ns / 1000);
     ROW("most memory, bytes", counts->most_bytes);
     ROW("files at the end, bytes", disk_bytes());
 }

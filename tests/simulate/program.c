@@ -2,6 +2,7 @@
 /* program.c - a life from its begin to its end. */
 #include "program.h"
 
+#include "../explore/disk.h"
 #include "../explore/machine.h"
 #include "../stage/scenes.h"
 #include "faults.h"
@@ -18,7 +19,7 @@ enum { CLIENTS = 2, BYTES_MAX = 4 << 20 };
 #define STEP_EVERY 400u /* calls of a client: then the wall clock is set */
 #define QUIET_NS (2 * HTW_HOUR)
 
-struct htw_scheduler *scheduler;
+static struct htw_scheduler *scheduler;
 static bool is_ending;
 
 bool stage_excuses(int result) {
@@ -35,6 +36,7 @@ static void set_clock(void) {
     if (chance_one_in(2))
         delta_ns = -delta_ns;
     explore_set_wall_ns(machine_wall_ns() + delta_ns);
+    world->wall_ns += delta_ns;
     clock_set_ns = machine_now_ns();
     jobs_follow(before_ns);
     stage_note("sets the clock", 0, delta_ns);
@@ -139,7 +141,6 @@ void program_live(void) {
     unsigned count = world->is_quiet ? 0 : CLIENTS;
     threads_begin();
     explore_set_wall_ns(world->wall_ns);
-    jobs_begin();
     int64_t end_ns = machine_now_ns() + chance_ns(LIFE_NS);
     threads_set_faults(!world->is_quiet);
     faults_set(!world->is_quiet);
@@ -148,7 +149,12 @@ void program_live(void) {
     uint32_t workers = create_scheduler();
     timers_open(scheduler, workers, false);
     requests_open(scheduler, 1u << chance_below(3), chance_one_in(2));
-    jobs_open(workers);
+    jobs = (struct jobs) { .scheduler = scheduler,
+                           .path = DISK_PATH,
+                           .workers = workers,
+                           .far_ns = 5 * HTW_MINUTE,
+                           .ends_all = world->is_quiet };
+    jobs_open();
     for (unsigned i = 0; i < count; i++)
         REQUIRE(pthread_create(&clients[i], NULL, use, (void *)(uintptr_t)i) == 0);
     if (world->is_quiet)

@@ -78,3 +78,14 @@ void stage_require_in_time(enum htw_clock clock, int64_t deadline_ns) {
         machine_fail("what was due at %.9f s by clock %d is late, or lost",
                      (double)deadline_ns / 1e9, clock);
 }
+
+#define LOST_NS (2 * HTW_SECOND)
+
+bool stage_is_late(int64_t due_ns) {
+    int64_t from_ns = stopped_until_ns > failed_until_ns ? stopped_until_ns : failed_until_ns;
+    return machine_now_ns() - (from_ns > due_ns ? from_ns : due_ns) > LOST_NS;
+}
+
+int64_t stage_now_ns(enum htw_clock clock) {
+    return clock == HTW_CLOCK_REALTIME ? machine_wall_ns() : machine_now_ns();
+}

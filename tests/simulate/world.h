@@ -15,36 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JOBS = 512, JOB_KEYS = 8, EVENTS = 40 };
+enum { EVENTS = 40 };
 
 /* How a life ends. */
 enum ending {
     ENDS_CLEANLY, /* all is closed and released */
     ENDS_KILLED,  /* the process is gone; the disk has all that was written */
     ENDS_CUT,     /* so is the power: the disk has what was synced, and some of the rest */
-};
-
-/* What the outside knows of a job. */
-enum known {
-    JOB_NONE, /* no job: the place is free */
-    JOB_IS,   /* its put was acknowledged, or it was delivered */
-    JOB_MAY_BE, /* a put or an end has no answer, because of a crash or of a journal that has stopped */
-    JOB_CHANGES, /* a put or an end is under way */
-};
-
-struct job {
-    enum known known;
-    uint32_t serial;     /* of the jobs in this place */
-    uint64_t id;         /* 0: not known yet */
-    int64_t deadline_ns; /* by the wall clock */
-    int64_t due_ns;      /* by the monotonic clock: from then on it is due */
-    bool was_reached;    /* the wall clock had reached its deadline, and was set back */
-    uint32_t size;       /* of the payload */
-    uint32_t delivered;  /* the open in which it was delivered last; 0: none */
-    bool is_busy;        /* a call about it is under way */
-    bool has_key;
-    uint32_t doubted;          /* the open in which a notice said -EIO; 0: none */
-    enum known unless_stopped; /* what it is if the journal had not stopped then */
 };
 
 /* What was done: for the report. */
@@ -55,9 +32,9 @@ struct counts {
         uint64_t count;
     } events[EVENTS];
     uint64_t no_memory, steps;
-    int64_t late_ns, late_job_ns; /* the most, where nothing was stopped or failed */
-    uint64_t most_bytes;          /* of memory */
-    uint64_t most_steps;          /* in a second */
+    int64_t late_ns;     /* the most, where nothing was stopped or failed */
+    uint64_t most_bytes; /* of memory */
+    uint64_t most_steps; /* in a second */
 };
 
 struct world {
@@ -70,11 +47,6 @@ struct world {
     int64_t passed_ns; /* in the lives before */
     int64_t wall_ns;   /* when this life began, or has ended */
     int64_t life_ns;   /* how long this life has lasted */
-    uint32_t open;     /* the number of the present open of the journal */
-    struct job jobs[JOBS];
-    struct {
-        uint32_t place, serial;
-    } holders[JOB_KEYS]; /* of the keys: the job that has been put last under each */
     struct counts counts;
 };
 

@@ -71,4 +71,36 @@ void requests_close(void);
 /* Destroys it, which runs no hook after that: each request ended once, for a reason that there is. */
 void requests_end(void);
 
+/* ---- jobs.c */
+
+struct jobs {
+    struct htw_scheduler *scheduler;
+    const char *path;
+    uint32_t workers;
+    int64_t far_ns;      /* how far deadlines are ahead, at most */
+    bool is_only_killed; /* no power cut, so that a commit need not wait for the disk */
+    bool ends_all;       /* each job that is delivered or leased */
+};
+extern struct jobs jobs;
+
+/* Once, before the process of any life: no job is there. */
+void jobs_init(void);
+
+/* At the begin of a life: opens the journal, which may have been open when a process ended. */
+void jobs_open(void);
+
+/* Makes a random call. */
+void jobs_act(void);
+
+/* After the wall clock was set, which was so far ahead of the monotonic one. */
+void jobs_follow(int64_t ahead_before_ns);
+
+/* Fails if a job is lost. Also opens the journal again where it has stopped, and has the queue served. */
+void jobs_judge(void);
+
+/* Whether there are any, as far as is known. */
+bool jobs_remain(void);
+
+void jobs_close(void);
+
 #endif /* TESTS_STAGE_SCENES_H */

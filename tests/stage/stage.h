@@ -31,6 +31,15 @@ bool stage_excuses(int result);
 /* Fails if it is much later than `deadline_ns` by this clock, and the stage is not the reason. */
 void stage_require_in_time(enum htw_clock clock, int64_t deadline_ns);
 
+/* Whether what was due then, by the monotonic clock, is so late that it is lost. */
+bool stage_is_late(int64_t due_ns);
+
+/* The time by HTW_CLOCK_MONOTONIC or HTW_CLOCK_REALTIME. */
+int64_t stage_now_ns(enum htw_clock clock);
+
+/* Whether the disk was full at any time since then. */
+bool stage_disk_was_full_since(int64_t from_ns);
+
 /* Something has happened: for the list of events. */
 void stage_note(const char *what, uint64_t number, int64_t result);
 

@@ -11,22 +11,20 @@
 #include <string.h>
 #include <time.h>
 
-static uint64_t program_seed;
+uint64_t stress_seed;
 static int64_t part_ns;
 static _Atomic int64_t part_end_ns;
 static _Atomic bool is_stopping;
 
 void stage_fail(const char *condition, const char *file, int line) {
-    fprintf(stderr, "%s:%d: failed (seed %" PRIu64 "): %s\n", file, line, program_seed, condition);
+    fprintf(stderr, "%s:%d: failed (seed %" PRIu64 "): %s\n", file, line, stress_seed, condition);
     abort();
 }
 
 /* ---- life of a program */
 
 int64_t stress_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
+    return stage_now_ns(HTW_CLOCK_MONOTONIC);
 }
 
 void stage_sleep_ns(int64_t delay_ns) {
@@ -36,9 +34,9 @@ void stage_sleep_ns(int64_t delay_ns) {
 
 void stress_begin(int argc, char **argv, unsigned parts) {
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 2;
-    program_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)stress_now_ns();
+    stress_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)stress_now_ns();
     part_ns = (int64_t)(seconds * (double)HTW_SECOND / parts);
-    printf("seed %" PRIu64 "\n", program_seed);
+    printf("seed %" PRIu64 "\n", stress_seed);
 }
 
 void stress_part(const char *format, ...) {
@@ -60,7 +58,7 @@ struct random_source *stage_random(void) {
     static _Thread_local struct random_source source;
     static _Atomic uint64_t threads;
     if (source.state == 0) {
-        source.state = program_seed ^ ++threads * UINT64_C(0xd1342543de82ef95);
+        source.state = stress_seed ^ ++threads * UINT64_C(0xd1342543de82ef95);
         source.state = random_next(&source);
     }
     return &source;
@@ -69,6 +67,21 @@ struct random_source *stage_random(void) {
 void stage_require_in_time(enum htw_clock clock, int64_t deadline_ns) {
     if (clock != HTW_CLOCK_REALTIME && deadline_ns != HTW_NEVER_NS)
         REQUIRE(htw_scheduler_now_by(timers.scheduler, clock) < deadline_ns + STRESS_LIMIT_NS);
+}
+
+bool stage_is_late(int64_t due_ns) {
+    return due_ns < stress_now_ns() - STRESS_LIMIT_NS;
+}
+
+int64_t stage_now_ns(enum htw_clock clock) {
+    struct timespec now;
+    clock_gettime(clock == HTW_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
+}
+
+bool stage_disk_was_full_since(int64_t from_ns) {
+    (void)from_ns;
+    return false;
 }
 
 void stage_note(const char *what, uint64_t number, int64_t result) {

@@ -20,6 +20,9 @@
 /* Reads the arguments; the time is divided among `parts` parts. */
 void stress_begin(int argc, char **argv, unsigned parts);
 
+/* What the random numbers of threads begin with that draw none yet. */
+extern uint64_t stress_seed;
+
 /* Begins the next part, which is called `name`; its time runs from now on. */
 void stress_part(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

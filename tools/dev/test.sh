@@ -29,10 +29,8 @@ help_test() {
   stress [SECONDS]  each stress test for 60 seconds, or SECONDS
   soak [MINUTES [--only NAME,...] [--seed N]]
                     the programs under mixed load for 30 minutes, or MINUTES (tests/soak)
-  journal-crash [ROUNDS [SEED]]
-                    kill a process that uses a journal 500 times, or ROUNDS
   journal-scale [JOBS [MS]]
-                    kill one whose journal has ten million jobs, or JOBS, and open it again within a second, or MS
+                    kill a process whose journal has ten million jobs, or JOBS, and open it again within a second, or MS
   loaded [ARG]...   the tests three times beside eight busy processes; ARG as for meson test
   cross [--quick] [ARCH]...
                     the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
@@ -203,13 +201,6 @@ run_loaded() {
 verb_loaded() {
     need "$test_packages"
     test_in test run_loaded -Dbenchmarks=true "$@"
-}
-
-verb_journal_crash() {
-    number rounds "${1:-500}"
-    need "$test_packages"
-    build_tests
-    build/test/tests/journal_crash "${1:-500}" "${2:-1}"
 }
 
 verb_journal_scale() {
