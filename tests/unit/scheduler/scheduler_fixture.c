@@ -332,19 +332,15 @@ static void *advance_in_thread(void *arg) {
     return NULL;
 }
 
-void advancer_start(struct advancer *advancer, struct scheduler_fixture *fixture,
-                    int64_t delta_ns) {
-    *advancer = (struct advancer) { .scheduler = fixture->scheduler, .delta_ns = delta_ns };
-    assert_int_equal(pthread_create(&advancer->thread, NULL, advance_in_thread, advancer), 0);
-}
-
 int advancer_join(struct advancer *advancer) {
     assert_int_equal(pthread_join(advancer->thread, NULL), 0);
     return advancer->result;
 }
 
 void advance_to_gate(struct scheduler_fixture *self, int64_t delta_ns) {
-    advancer_start(&self->advancer, self, delta_ns);
+    struct advancer *advancer = &self->advancer;
+    *advancer = (struct advancer) { .scheduler = self->scheduler, .delta_ns = delta_ns };
+    assert_int_equal(pthread_create(&advancer->thread, NULL, advance_in_thread, advancer), 0);
     self->is_advancing = true;
     assert_true(gate_await(&self->gate, 1));
 }

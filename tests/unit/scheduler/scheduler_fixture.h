@@ -162,8 +162,6 @@ int schedule_numbered(struct scheduler_fixture *self, unsigned number, int64_t d
 #define cancel_wait(self, number) htw_cancel_wait((self)->scheduler, (self)->probes[number].handle)
 #define reschedule(self, number, delay_ns) \
     htw_reschedule((self)->scheduler, (self)->probes[number].handle, delay_ns)
-#define reschedule_at(self, number, at_ns) \
-    htw_reschedule_at((self)->scheduler, (self)->probes[number].handle, at_ns)
 #define set_period(self, number, period_ns) \
     htw_set_period((self)->scheduler, (self)->probes[number].handle, period_ns)
 #define is_pending(self, number) htw_is_pending((self)->scheduler, (self)->probes[number].handle)
@@ -209,8 +207,6 @@ void advance_to_gate(struct scheduler_fixture *self, int64_t delta_ns);
 /** Opens the gate, and waits for that thread, whose call must have succeeded. */
 void advance_past_gate(struct scheduler_fixture *self);
 
-void advancer_start(struct advancer *advancer, struct scheduler_fixture *fixture, int64_t delta_ns);
-
 /** What htw_scheduler_advance() returned. */
 int advancer_join(struct advancer *advancer);
 
@@ -247,12 +243,5 @@ void scheduler_assert_ran(struct scheduler_fixture *self, const unsigned *number
                           const char *file, int line);
 void scheduler_assert_log(struct scheduler_fixture *self, const char *text, const char *file,
                           int line);
-
-/** Every one of the probes from `first` to before `end` has run so often. */
-#define assert_each_ran(self, first, end, times)                  \
-    do {                                                          \
-        for (size_t probe_ = (first); probe_ < (end); probe_++)   \
-            assert_int_equal((self)->probes[probe_].runs, times); \
-    } while (0)
 
 #endif /* TESTS_SCHEDULER_FIXTURE_H */

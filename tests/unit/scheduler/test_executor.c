@@ -12,10 +12,8 @@
 
 enum { TASKS = 200 };
 
-/* An executor that runs tasks at once, drops them, or keeps them for another thread. */
+/* An executor that keeps tasks for another thread. */
 static struct taker {
-    enum { RUN, DROP, KEEP } mode;
-    /* Under the mutex, for KEEP. */
     pthread_mutex_t mutex;
     pthread_cond_t arrived;
     struct htw_task *kept[TASKS];
@@ -24,26 +22,25 @@ static struct taker {
     pthread_t other;
 } taker;
 
+static void keep(void *context, struct htw_task *const *tasks, size_t count) {
+    struct taker *self = context;
+    pthread_mutex_lock(&self->mutex);
+    for (size_t i = 0; i < count; i++)
+        self->kept[self->kept_count++] = tasks[i];
+    pthread_cond_signal(&self->arrived);
+    pthread_mutex_unlock(&self->mutex);
+}
+
 static void drop(struct htw_task *task) {
     void *arg = NULL;
     if (htw_task_drop(task, &arg) == HTW_CANCELLED)
         ((struct probe *)arg)->visits++;
 }
 
-static void execute(void *context, struct htw_task *const *tasks, size_t count) {
-    struct taker *self = context;
-    pthread_mutex_lock(&self->mutex);
-    for (size_t i = 0; i < count && self->mode == KEEP; i++)
-        self->kept[self->kept_count++] = tasks[i];
-    pthread_cond_signal(&self->arrived);
-    pthread_mutex_unlock(&self->mutex);
-    for (size_t i = 0; i < count && self->mode != KEEP; i++)
-        (self->mode == DROP ? drop : htw_task_run)(tasks[i]);
-}
-
-/* The other thread: runs what is kept, one after the other, until the test ends. */
-static void *run_kept(void *arg) {
+/* The other thread: runs or drops what is kept, one after the other, until the test ends. */
+static void *run_or_drop_kept(void *arg) {
     struct taker *self = arg;
+    unsigned taken = 0;
     pthread_mutex_lock(&self->mutex);
     for (;;) {
         while (self->kept_count == 0 && !self->over)
@@ -52,52 +49,39 @@ static void *run_kept(void *arg) {
             break;
         struct htw_task *task = self->kept[--self->kept_count];
         pthread_mutex_unlock(&self->mutex);
-        htw_task_run(task);
+        (taken++ % 2 == 0 ? htw_task_run : drop)(task);
         pthread_mutex_lock(&self->mutex);
     }
     pthread_mutex_unlock(&self->mutex);
     return NULL;
 }
 
-static void begin(struct scheduler_fixture *f, int mode) {
-    struct htw_executor executor = { execute, &taker };
-    taker = (struct taker) { .mode = (unsigned)mode };
+/* holds: scheduler-15 */
+LATER_TEST(tasks_are_run_or_give_their_arguments_back) {
+    struct htw_executor executor = { keep, &taker };
     pthread_mutex_init(&taker.mutex, NULL);
     pthread_cond_init(&taker.arrived, NULL);
     f->options.executor = &executor;
     f->count = TASKS;
     scheduler_reopen(f);
     executor = (struct htw_executor) { NULL, NULL }; /* it was copied */
-    if (mode == KEEP)
-        assert_int_equal(pthread_create(&taker.other, NULL, run_kept, &taker), 0);
-}
-
-static void end(void) {
+    assert_int_equal(pthread_create(&taker.other, NULL, run_or_drop_kept, &taker), 0);
+    for (unsigned i = 0; i < TASKS; i++)
+        arm(f, i, DELAY_NS);
+    advance(f, DELAY_NS); /* waits for the other thread */
+    for (unsigned i = 0; i < TASKS; i++) {
+        assert_int_equal(f->probes[i].runs + f->probes[i].visits, 1);
+        assert_int_equal(cancel(f, i), HTW_GONE);
+    }
+    assert_int_equal(scheduler_stats(f).cancelled, TASKS / 2);
+    assert_int_equal(f->runs, TASKS / 2);
     pthread_mutex_lock(&taker.mutex);
     taker.over = true;
     pthread_cond_signal(&taker.arrived);
     pthread_mutex_unlock(&taker.mutex);
-    if (taker.mode == KEEP)
-        pthread_join(taker.other, NULL);
+    pthread_join(taker.other, NULL);
     pthread_cond_destroy(&taker.arrived);
     pthread_mutex_destroy(&taker.mutex);
-}
-
-/* holds: scheduler-15 */
-LATER_TEST(tasks_are_run_or_give_their_arguments_back) {
-    for (int mode = RUN; mode <= KEEP; mode++) {
-        begin(f, mode);
-        for (unsigned i = 0; i < TASKS; i++)
-            arm(f, i, DELAY_NS);
-        advance(f, DELAY_NS); /* waits for another thread */
-        for (unsigned i = 0; i < TASKS; i++) {
-            assert_int_equal(f->probes[i].runs, mode != DROP);
-            assert_int_equal(f->probes[i].visits, mode == DROP);
-            assert_int_equal(cancel(f, i), HTW_GONE);
-        }
-        assert_int_equal(scheduler_stats(f).cancelled, mode == DROP ? TASKS : 0);
-        end();
-    }
 }
 
 /* ---- stop */

@@ -145,7 +145,7 @@ SCHEDULER_TEST(reschedule_of_running_elsewhere_is_too_late) {
     arm(f, 0, MS);
     advance_to_gate(f, 5 * MS);
     assert_int_equal(reschedule(f, 0, MS), HTW_RUNNING);
-    assert_int_equal(reschedule_at(f, 0, 0), HTW_RUNNING);
+    assert_int_equal(htw_reschedule_at(f->scheduler, f->probes[0].handle, 0), HTW_RUNNING);
     assert_int_equal(set_period(f, 0, MS), -EINVAL);
     advance_past_gate(f);
     assert_ran(f, 0);
