@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <string.h>
 #include <time.h>
 
 enum { THREADS = 4, ROUNDS = 50000 };
@@ -37,6 +38,7 @@ static void *add(void *arg) {
 UNIT_TEST(lock_taken_by_four_threads_lets_in_one_at_a_time) {
     static struct shared shared;
     pthread_t threads[THREADS];
+    memset(&shared.lock, 0xff, sizeof(shared.lock));
     htw__lock_init(&shared.lock, HTW__RANK_SCHEDULER_SHARD);
     for (unsigned i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, add, &shared), 0);
