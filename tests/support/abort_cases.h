@@ -18,6 +18,9 @@ struct abort_step {
     void *arg;
 };
 
+/** Defines the function of a step, which may need no `arg`. The body follows. */
+#define ABORT_STEP(name) static void name(__attribute__((unused)) void *arg)
+
 struct abort_case {
     const char *steps;   /* their names, with ", " between them */
     const char *message; /* the last one aborts with this; NULL: it returns */

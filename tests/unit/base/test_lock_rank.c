@@ -54,8 +54,7 @@ static void sleep_on(void *mutex) {
     htw__mutex_wait_until(mutex, &condition, &(struct timespec) { 1, 0 });
 }
 
-static void set_a_timer(void *unused) {
-    (void)unused;
+ABORT_STEP(set_a_timer) {
     HTW__LOCK_RANK_PASS(HTW__RANK_TIMER);
 }
 

@@ -33,18 +33,17 @@ static void complete(void *context, struct htw_request *ended, enum htw_reason r
 
 /* ---- the steps */
 
-static void open_scheduler(void *unused) {
+ABORT_STEP(open_scheduler) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    (void)unused;
     options.clock = HTW_CLOCK_MANUAL;
     options.workers = 0;
     options.allocator = &abort_case_memory;
     EXPECT(htw_scheduler_create(&scheduler, &options) == 0);
 }
 
-static void open_purgatory(void *unused) {
+ABORT_STEP(open_purgatory) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    open_scheduler(unused);
+    open_scheduler(NULL);
     options.try_complete = never;
     options.on_complete = complete;
     options.allocator = &abort_case_memory;
@@ -52,19 +51,18 @@ static void open_purgatory(void *unused) {
     EXPECT(htw_threshold_create(purgatory, 0, &threshold) == 0);
 }
 
-static void wait_on_key(void *unused) {
-    open_purgatory(unused);
+ABORT_STEP(wait_on_key) {
+    open_purgatory(NULL);
     EXPECT(htw_purgatory_try_complete_else_watch(purgatory, &request, &key, 1, HTW_SECOND) ==
            HTW_WATCHED);
 }
 
-static void wait_on_threshold(void *unused) {
-    open_purgatory(unused);
+ABORT_STEP(wait_on_threshold) {
+    open_purgatory(NULL);
     EXPECT(htw_threshold_await(threshold, &request, 5, HTW_SECOND) == HTW_WATCHED);
 }
 
-static void initialise(void *unused) {
-    (void)unused;
+ABORT_STEP(initialise) {
     memset(&request, 0, offsetof(struct htw_request, _place));
 }
 
@@ -72,39 +70,33 @@ static void overwrite(void *size) {
     memset(&request, 0xdd, *(const size_t *)size);
 }
 
-static void schedule(void *unused) {
-    EXPECT(htw_schedule(scheduler, HTW_SECOND, run, unused, NULL) == 0);
+ABORT_STEP(schedule) {
+    EXPECT(htw_schedule(scheduler, HTW_SECOND, run, NULL, NULL) == 0);
 }
 
-static void check(void *unused) {
-    (void)unused;
+ABORT_STEP(check) {
     EXPECT(htw_purgatory_check(purgatory, "k", 1) == 0);
 }
 
-static void close_purgatory(void *unused) {
-    (void)unused;
+ABORT_STEP(close_purgatory) {
     EXPECT(htw_purgatory_close(purgatory, NULL, NULL) == 0);
 }
 
-static void expire(void *unused) {
-    (void)unused;
+ABORT_STEP(expire) {
     EXPECT(htw_scheduler_advance(scheduler, 2 * HTW_SECOND) == 0);
 }
 
-static void advance(void *unused) {
-    (void)unused;
+ABORT_STEP(advance) {
     EXPECT(htw_threshold_advance(threshold, 5) == 1);
 }
 
-static void destroy_purgatory(void *unused) {
-    (void)unused;
+ABORT_STEP(destroy_purgatory) {
     EXPECT(htw_threshold_destroy(threshold) == 0);
     threshold = NULL;
     EXPECT(htw_purgatory_destroy(purgatory) == 0);
 }
 
-static void destroy_scheduler(void *unused) {
-    (void)unused;
+ABORT_STEP(destroy_scheduler) {
     EXPECT(htw_scheduler_destroy(scheduler) == 0);
 }
 

@@ -147,45 +147,37 @@ static void end(void) {
     sem_destroy(&scene.released);
 }
 
-/* holds: purgatory-23 */
-UNIT_TEST(purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost) {
-    for (uint32_t workers = 0; workers < 2; workers++) {
-        struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-        options.workers = workers;
-        begin(&options);
-        assert_int_equal(submit(), HTW_WATCHED);
-        assert_int_equal(scene.asked_by_test, 2 + FEW); /* the first two are of the submission */
-        end();
-    }
-}
-
 static void never_due(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
     (void)expiration;
 }
 
-/* The scheduler has no place for the check. */
-/* holds: purgatory-23 */
-UNIT_TEST(purgatory_busy_call_goes_on_where_no_check_can_be_queued) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.max_pending = 1;
-    begin(&options);
-    assert_int_equal(htw_schedule(scene.scheduler, 3600 * HTW_SECOND, never_due, NULL, NULL), 0);
-    assert_int_equal(submit(), HTW_FINISHED);
-    assert_int_equal(scene.asked_by_test, EVENTS + 1);
-    end();
-}
+static const struct way {
+    uint32_t workers;
+    bool is_full, embedded, manual;
+    bool goes_on; /* the call itself */
+} ways[] = {
+    { .workers = 0 },
+    { .workers = 1 },
+    { .is_full = true, .goes_on = true },  /* the scheduler has no place for a check */
+    { .embedded = true, .goes_on = true }, /* the user may not come to run callbacks */
+    { .manual = true, .goes_on = true },   /* likewise */
+};
 
-/* In manual time, and in embedded mode: the user may not come to run callbacks. */
 /* holds: purgatory-23 */
-UNIT_TEST(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks) {
-    for (unsigned way = 0; way < 2; way++) {
+UNIT_TEST(purgatory_call_that_others_keep_busy_returns_or_goes_on_and_no_event_is_lost) {
+    for (const struct way *way = ways; way < ways + COUNT_OF(ways); way++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-        options.embedded = way == 0;
-        options.clock = way == 0 ? HTW_CLOCK_MONOTONIC : HTW_CLOCK_MANUAL;
+        options.workers = way->workers;
+        options.max_pending = way->is_full;
+        options.embedded = way->embedded;
+        options.clock = way->manual ? HTW_CLOCK_MANUAL : HTW_CLOCK_MONOTONIC;
         begin(&options);
-        assert_int_equal(submit(), HTW_FINISHED);
-        assert_int_equal(scene.asked_by_test, EVENTS + 1);
+        if (way->is_full)
+            assert_int_equal(htw_schedule(scene.scheduler, HTW_HOUR, never_due, NULL, NULL), 0);
+        assert_int_equal(submit(), way->goes_on ? HTW_FINISHED : HTW_WATCHED);
+        /* The first two are of the submission. */
+        assert_int_equal(scene.asked_by_test, way->goes_on ? EVENTS + 1 : 2 + FEW);
         end();
     }
 }

@@ -18,9 +18,8 @@ static bool strict;
 
 /* ---- the steps */
 
-static void open_wheel(void *unused) {
+ABORT_STEP(open_wheel) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    (void)unused;
     options.size = 4;
     options.start = 100;
     options.strict_fifo = strict;
@@ -51,46 +50,38 @@ static void arm_copy(void *tick) {
 
 /* What happens to the second. malloc() keeps a list in what was freed. */
 
-static void initialise(void *unused) {
-    (void)unused;
+ABORT_STEP(initialise) {
     htw_timer_init(&timers[1]);
 }
 
-static void overwrite(void *unused) {
-    (void)unused;
+ABORT_STEP(overwrite) {
     memset(&timers[1], 0xdd, sizeof timers[1]);
 }
 
-static void overwrite_links(void *unused) {
-    (void)unused;
+ABORT_STEP(overwrite_links) {
     memset(&timers[1], 0x55, 2 * sizeof(void *));
 }
 
-static void poll_all(void *unused) {
-    (void)unused;
+ABORT_STEP(poll_all) {
     while (htw_wheel_poll(wheel, 176) != NULL)
         ;
 }
 
-static void drain(void *unused) {
-    (void)unused;
+ABORT_STEP(drain) {
     while (htw_wheel_drain(wheel) != NULL)
         ;
 }
 
-static void cancel_neighbours(void *unused) {
-    (void)unused;
+ABORT_STEP(cancel_neighbours) {
     htw_wheel_cancel(wheel, &timers[0]);
     htw_wheel_cancel(wheel, &timers[2]);
 }
 
-static void cancel_second(void *unused) {
-    (void)unused;
+ABORT_STEP(cancel_second) {
     htw_wheel_cancel(wheel, &timers[1]);
 }
 
-static void destroy(void *unused) {
-    (void)unused;
+ABORT_STEP(destroy) {
     htw_wheel_destroy(wheel);
 }
 
