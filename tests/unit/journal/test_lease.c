@@ -152,46 +152,6 @@ JOURNAL_TEST(lease_request_waits_until_its_time_or_its_cancel) {
     assert_int_equal(told[0].result, -ESHUTDOWN);
 }
 
-/* Keeps whether there is a queue "a". */
-static void leased_beside(void *arg, int result, const struct htw_delivery *delivery) {
-    struct journal_fixture *f = arg;
-    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    leased(NULL, htw_journal_get_queue(f->journal, "a", &stats), NULL);
-    leased(NULL, result, delivery);
-}
-
-/* Making many queues, and removing them again, takes long. */
-JOURNAL_TEST(lease_makes_a_queue_only_to_wait_for_it) {
-    open_for_lease(f);
-    const char *both[] = { "a", "b" };
-    static const struct {
-        int64_t wait_until_ns;
-        bool has_job;
-        int result, result_of_queue;
-    } rows[] = {
-        { INT64_MIN, false, -ETIMEDOUT, -ENOENT },
-        { INT64_MIN, true, 0, -ENOENT },
-        { HTW_NEVER_NS, true, 0, -ENOENT },
-        { HTW_NEVER_NS, false, -ECANCELED, 0 },
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const struct htw_lease lease = lease_of(both, 2, rows[i].wait_until_ns);
-        uint64_t request = 0;
-        if (rows[i].has_job)
-            put(f, "b", 0, 0, "job");
-        told_count = 0;
-        assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased_beside, f, &request),
-                         0);
-        if (rows[i].result == -ECANCELED)
-            assert_int_equal(htw_journal_lease_cancel(f->journal, request), 0);
-        journal_sync(f);
-        assert_int_equal(told_count, 2);
-        assert_int_equal(told[0].result, rows[i].result_of_queue);
-        assert_int_equal(told[1].result, rows[i].result);
-    }
-    told_count = 0;
-}
-
 static sem_t is_inside, may_return;
 
 /* The thread that tells requests is in here until the test lets it go on. */

@@ -3,10 +3,6 @@
 /* holds: journal-10h */
 #include "journal_fixture.h"
 
-#ifdef HTW_HAS_CALENDAR
-#include <htw/calendar.h>
-#endif
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,30 +221,3 @@ JOURNAL_TEST(recurring_job_waits_while_max_jobs_is_reached) {
     journal_advance_to(f, 61 * HTW_SECOND);
     assert_string_equal(deadlines(f), "60");
 }
-
-#ifdef HTW_HAS_CALENDAR
-JOURNAL_TEST(recurring_job_of_the_calendar_obeys_daylight_saving) {
-    static const int64_t at_s[] = { 1711846800,
-                                    1711931400 }; /* 31 March 2024, 03:00; the next day, 02:30 */
-    open_with(f, htw_calendar_next_of);
-    struct htw_recurring rule = rule_of("a", "30 2 * * *");
-    rule.zone = "Europe/Berlin";
-    rule.after_ns = INT64_C(1711800000) * HTW_SECOND; /* 30 March */
-    rule.catch_up = 2;
-    set(f, &rule);
-    set_clock(f, at_s[1] * HTW_SECOND - START_NS);
-    journal_advance_to(f, at_s[1] * HTW_SECOND - START_NS);
-    assert_int_equal(f->seen_count, 2);
-    assert_int_equal(f->seen[0].deadline_ns, at_s[0] * HTW_SECOND);
-    assert_int_equal(f->seen[1].deadline_ns, at_s[1] * HTW_SECOND);
-    f->seen_count = 0;
-    rule.schedule = "30 2 31 2 *"; /* never */
-    set(f, &rule);
-    assert_string_equal(listed(f, NULL, 9), "a@never ");
-    rule.schedule = "30 2 * *";
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -EINVAL);
-    rule.schedule = "@daily";
-    rule.zone = "Nowhere/None";
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -ENOENT);
-}
-#endif

@@ -9,11 +9,9 @@
 #include "journal_fixture.h"
 
 #include <errno.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- what the journal calls */
@@ -22,16 +20,14 @@ int __real_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
                              int64_t deadline_ns);
 int __wrap_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
                              int64_t deadline_ns);
-int __real_sem_post(sem_t *semaphore);
-int __wrap_sem_post(sem_t *semaphore);
 
 static struct journal_fixture *fixture_of_calls; /* NULL: calls are passed on unseen */
-static _Atomic unsigned reschedules, unlocked_reschedules, posts, locked_posts;
+static _Atomic unsigned reschedules, unlocked_reschedules;
 static _Atomic int refusal; /* of the scheduler; 0: none */
 
 static void watch_calls(struct journal_fixture *f) {
     fixture_of_calls = f;
-    reschedules = unlocked_reschedules = posts = locked_posts = 0;
+    reschedules = unlocked_reschedules = 0;
     refusal = 0;
 }
 
@@ -48,22 +44,6 @@ int __wrap_htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle,
             return refusal;
     }
     return __real_htw_reschedule_at(scheduler, handle, deadline_ns);
-}
-
-/* Other threads hold the lock for a moment only. */
-int __wrap_sem_post(sem_t *semaphore) {
-    if (fixture_of_calls != NULL) {
-        pthread_mutex_t *mutex = &fixture_of_calls->journal->mutex.mutex;
-        struct timespec deadline;
-        clock_gettime(CLOCK_REALTIME, &deadline);
-        deadline.tv_sec += 5;
-        posts++;
-        if (pthread_mutex_timedlock(mutex, &deadline) == 0)
-            pthread_mutex_unlock(mutex);
-        else
-            locked_posts++;
-    }
-    return __real_sem_post(semaphore);
 }
 
 /* ---- the lock */
@@ -84,17 +64,6 @@ JOURNAL_TEST(journal_reschedules_its_timers_under_its_lock) {
     fixture_of_calls = NULL;
     assert_string_equal(journal_texts(f), "b a");
     assert_int_equal(unlocked_reschedules, 0);
-}
-
-/* A caller that is woken earlier comes back for the next change only to wait for the lock. */
-JOURNAL_TEST(journal_wakes_its_callers_without_its_lock) {
-    journal_open(f);
-    watch_calls(f);
-    journal_put(f, HTW_HOUR, "a");
-    journal_sync(f);
-    fixture_of_calls = NULL;
-    assert_int_equal(posts, 2);
-    assert_int_equal(locked_posts, 0);
 }
 
 /* ---- a scheduler that refuses */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_schema.c - which tables the file of a journal may have. */
+/* test_schema.c - which tables the file of a journal may have, and which SQLite may read it. */
 #include "journal_fixture.h"
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,4 +125,36 @@ JOURNAL_TEST(journal_whose_schema_is_long_is_refused) {
         assert_int_equal(journal_try_open(f), -EBADMSG);
         unlink(f->path);
     }
+}
+
+/* ---- SQLite: two of its functions are replaced */
+
+static int version = SQLITE_VERSION_NUMBER, threadsafe = 1;
+
+int sqlite3_libversion_number(void) {
+    return version;
+}
+
+int sqlite3_threadsafe(void) {
+    return threadsafe;
+}
+
+static void assert_refused(struct journal_fixture *f, const char *part) {
+    assert_int_equal(journal_try_open(f), -ENOTSUP);
+    assert_non_null(strstr(htw_journal_error(), part));
+    assert_int_equal(access(f->path, F_OK), -1);
+}
+
+/* holds: journal-12 */
+JOURNAL_TEST(journal_refuses_a_sqlite_that_is_too_old_or_has_no_mutexes) {
+    version = 3030001;
+    threadsafe = 1;
+    assert_refused(f, "3.31.0");
+    version = 3031000;
+    threadsafe = 0;
+    assert_refused(f, "mutexes");
+    version = SQLITE_VERSION_NUMBER;
+    threadsafe = 2;
+    journal_open(f);
+    threadsafe = 1;
 }
