@@ -65,13 +65,12 @@ def test_bench_plan_and_report_name_the_same_things():
     class Options:
         quick, rounds, seconds, warmup, rate, only = False, 0, 0, 0, 0, ""
         workloads = list(report.COLUMNS)
-        programs = []
+        given = {}
     lines = []
     for one in plan.plan(Options):
-        words = dict(zip(one.command[2:], one.command[3:]))
-        mode = "at least once" if "--at-least-once" in one.command else "exactly once"
-        lines += [{"workload": words["--label"], "peer": words["--peer"], "mode": mode, "case": words["--case"],
-                   "metric": column[0], "value": 1} for column in report.COLUMNS[words["--label"]]]
+        words = json.loads(one.command[-1])
+        lines += [{**{name: words[name] for name in ("peer", "mode", "case")}, "workload": words["label"],
+                   "metric": column[0], "value": 1} for column in report.COLUMNS[words["label"]]]
     text = report_text(report, lines)
     assert "not measured" not in text, text
     assert all(f"\n## {workload}\n" in text for workload in report.COLUMNS), text

@@ -12,8 +12,6 @@
 #include "../../../benchmarks/common/clock.h"
 #include "../../../benchmarks/common/report.h"
 
-#include <librdkafka/rdkafka.h>
-
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,45 +40,9 @@ struct ladder {
     bool is_dirty;
 };
 
-static void set(rd_kafka_conf_t *conf, const char *name, const char *value) {
-    char why[256];
-    if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) != RD_KAFKA_CONF_OK)
-        report_failure("%s", why);
-}
-
 static void check(rd_kafka_error_t *error) {
     if (error != NULL)
         report_failure("%s", rd_kafka_error_string(error));
-}
-
-static void acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque) {
-    (void)producer, (void)opaque;
-    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-        report_failure("a record was not taken: %s", rd_kafka_err2str(message->err));
-}
-
-static rd_kafka_t *open_client(const struct options *options, rd_kafka_type_t type) {
-    char why[256];
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    set(conf, "bootstrap.servers", options->brokers);
-    if (type == RD_KAFKA_CONSUMER) {
-        set(conf, "group.id", options->topic);
-        set(conf, "enable.auto.commit", "false");
-        set(conf, "auto.offset.reset", "earliest");
-        set(conf, "isolation.level", "read_committed");
-        set(conf, "fetch.wait.max.ms", "20");
-        set(conf, "queued.max.messages.kbytes", "4096");
-    } else {
-        set(conf, "enable.idempotence", "true");
-        set(conf, "linger.ms", "2");
-        rd_kafka_conf_set_dr_msg_cb(conf, acknowledge);
-        if (!options->at_least_once)
-            set(conf, "transactional.id", options->topic);
-    }
-    rd_kafka_t *client = rd_kafka_new(type, conf, why, sizeof(why));
-    if (client == NULL)
-        report_failure("%s", why);
-    return client;
 }
 
 static int partitions_of(rd_kafka_t *client, const char *name) {
@@ -107,8 +69,21 @@ static void add_partition(struct ladder *self, const char *name, int number, uin
 }
 
 static void open_all(struct ladder *self) {
-    self->consumer = open_client(self->options, RD_KAFKA_CONSUMER);
-    self->producer = open_client(self->options, RD_KAFKA_PRODUCER);
+    const struct options *options = self->options;
+    const char *const reads[][2] = { { "group.id", options->topic },
+                                     { "enable.auto.commit", "false" },
+                                     { "auto.offset.reset", "earliest" },
+                                     { "isolation.level", "read_committed" },
+                                     { "fetch.wait.max.ms", "20" },
+                                     { "queued.max.messages.kbytes", "4096" },
+                                     { NULL, NULL } };
+    const char *const writes[][2] = { { "enable.idempotence", "true" },
+                                      { "linger.ms", "2" },
+                                      { options->at_least_once ? NULL : "transactional.id",
+                                        options->topic },
+                                      { NULL, NULL } };
+    self->consumer = client_open(options, RD_KAFKA_CONSUMER, reads);
+    self->producer = client_open(options, RD_KAFKA_PRODUCER, writes);
     self->to = rd_kafka_topic_new(self->producer, self->options->to, NULL);
     self->positions = rd_kafka_topic_partition_list_new(PARTITIONS_MAX);
     for (uint64_t step = 0; step < self->options->step_count; step++) {
@@ -123,12 +98,6 @@ static void open_all(struct ladder *self) {
         check(rd_kafka_init_transactions(self->producer, PATIENCE_MS));
         check(rd_kafka_begin_transaction(self->producer));
     }
-}
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* The head of a partition; NULL: there is none now. */
@@ -163,7 +132,8 @@ static size_t pass_on(struct ladder *self, struct partition *partition) {
         rd_kafka_timestamp_type_t type;
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
             report_failure("%s", rd_kafka_message_errstr(message));
-        if (rd_kafka_message_timestamp(message, &type) + (int64_t)partition->delay_ms > now_ms())
+        if (rd_kafka_message_timestamp(message, &type) + (int64_t)partition->delay_ms >
+            client_now_ms())
             break;
         deliver(self, partition, message);
         rd_kafka_message_destroy(message);

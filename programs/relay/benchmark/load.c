@@ -12,8 +12,6 @@
 #include "../../../benchmarks/common/random.h"
 #include "../../../benchmarks/common/report.h"
 
-#include <librdkafka/rdkafka.h>
-
 #include <endian.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -33,31 +31,14 @@ struct load {
     size_t value_size;
 };
 
-static void acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque) {
-    (void)producer, (void)opaque;
-    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-        report_failure("a record was not taken: %s", rd_kafka_err2str(message->err));
-}
-
-static void set(rd_kafka_conf_t *conf, const char *name, const char *value) {
-    char why[256];
-    if (rd_kafka_conf_set(conf, name, value, why, sizeof(why)) != RD_KAFKA_CONF_OK)
-        report_failure("%s", why);
-}
-
 static void open_producer(struct load *self) {
-    char why[256];
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    set(conf, "bootstrap.servers", self->options->brokers);
-    set(conf, "acks", "all");
-    set(conf, "enable.idempotence", "true");
-    set(conf, "linger.ms", "10");
-    set(conf, "queue.buffering.max.messages", "1000000");
-    set(conf, "compression.codec", "none");
-    rd_kafka_conf_set_dr_msg_cb(conf, acknowledge);
-    self->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
-    if (self->producer == NULL)
-        report_failure("%s", why);
+    static const char *const properties[][2] = { { "acks", "all" },
+                                                 { "enable.idempotence", "true" },
+                                                 { "linger.ms", "10" },
+                                                 { "queue.buffering.max.messages", "1000000" },
+                                                 { "compression.codec", "none" },
+                                                 { NULL, NULL } };
+    self->producer = client_open(self->options, RD_KAFKA_PRODUCER, properties);
     if (self->options->step_count == 0)
         self->topics[0] = rd_kafka_topic_new(self->producer, self->options->topic, NULL);
     for (uint64_t i = 0; i < self->options->step_count; i++) {
@@ -65,12 +46,6 @@ static void open_producer(struct load *self) {
         options_step_topic(self->options, i, name);
         self->topics[i] = rd_kafka_topic_new(self->producer, name, NULL);
     }
-}
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Sends a record. The delay of a ladder counts from the record's timestamp. */
@@ -135,7 +110,7 @@ static void run(const struct options *options) {
             options->rate > 0 ? (uint64_t)ms * options->rate / 1000 : self.sent + 1000;
         if (options->count > 0 && target > options->count)
             target = options->count;
-        int64_t time_ms = now_ms();
+        int64_t time_ms = client_now_ms();
         while (self.sent < target)
             send_one(&self, time_ms);
         rd_kafka_poll(self.producer, 0);

@@ -5,6 +5,8 @@
 
 #include "../../../benchmarks/common/program.h"
 
+#include <librdkafka/rdkafka.h>
+
 #define STEPS_MAX 16
 
 struct options {
@@ -23,5 +25,11 @@ struct options {
 
 /* The topic of a delay of the ladder. */
 void options_step_topic(const struct options *options, uint64_t step, char name[256]);
+
+/* A client with these properties, up to a name that is NULL. A record that is not taken ends the program. */
+rd_kafka_t *client_open(const struct options *options, rd_kafka_type_t type,
+                        const char *const properties[][2]);
+
+int64_t client_now_ms(void);
 
 #endif

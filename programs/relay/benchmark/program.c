@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 extern const struct workload workload_load, workload_ladder;
 
@@ -72,6 +73,35 @@ static const struct options *read_options(void) {
 const struct program program = {
     .workloads = workloads, .table = table, .quick = 1, .read = read_options
 };
+
+static void acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque) {
+    (void)producer, (void)opaque;
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        report_failure("a record was not taken: %s", rd_kafka_err2str(message->err));
+}
+
+rd_kafka_t *client_open(const struct options *of, rd_kafka_type_t type,
+                        const char *const properties[][2]) {
+    char why[256];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", of->brokers, NULL, 0);
+    for (; (*properties)[0] != NULL; properties++)
+        if (rd_kafka_conf_set(conf, (*properties)[0], (*properties)[1], why, sizeof(why)) !=
+            RD_KAFKA_CONF_OK)
+            report_failure("%s", why);
+    if (type == RD_KAFKA_PRODUCER)
+        rd_kafka_conf_set_dr_msg_cb(conf, acknowledge);
+    rd_kafka_t *client = rd_kafka_new(type, conf, why, sizeof(why));
+    if (client == NULL)
+        report_failure("%s", why);
+    return client;
+}
+
+int64_t client_now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 void options_step_topic(const struct options *of, uint64_t step, char name[256]) {
     snprintf(name, 256, "%.200s.%" PRIu64, of->topic, of->steps_ms[step]);

@@ -2,59 +2,45 @@
 # SPDX-License-Identifier: MIT
 """One run of the relay's benchmark: starts a Kafka, what delivers, a producer and a counter, and measures.
 
-Prints a JSON object a line, as the other benchmarks do. plan.py lists the runs, README.md says what they mean.
+usage: stage.py --workload NAME OPTIONS, these as a JSON object with members of DEFAULTS. Prints a JSON object a line, as the other
+benchmarks do. plan.py lists the runs, README.md says what they mean.
 """
-import argparse
 import contextlib
 import glob
 import json
 import os
 import pathlib
 import signal
-import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+import types
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests/kafka"))
+sys.path[1:1] = [str(HERE.parent / "tests"), str(HERE.parent / "tests/kafka")]
 import client  # noqa: E402
 import cluster  # noqa: E402
+from relay import Relay, wait_for  # noqa: E402
 
+DEFAULTS = {"label": "", "peer": "htw", "case": "", "mode": "exactly once",
+            "program": "",  # htw-bench-relay
+            "relay": "",  # htw-relay
+            "jars": "", "classes": "",  # of Kafka, and of Counter.java
+            "geometry": "",  # options of the relay: --width, --size, --levels
+            "rate": 1000, "delays": (0, 0),  # records a second, and after how many ms they are due
+            "count": 0, "ids": False,  # records that wait, and whether each has a htw-id
+            "writes": 0,  # of a record, by the levels that it passes
+            "event": "kill", "seconds": 10, "warmup": 10}
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-PATIENCE_S = 120
-INPUT, OUTPUT = "later", "out"
+PATIENCE_S, WINDOW_S = 120, 10
+INPUT, OUTPUT, PARTITIONS = "later", "out", 2
 # Records are deleted soon after they were read: a long run must not fill the disk.
 BROKER = {"log_segment_bytes": 64 << 20, "log_retention_bytes": 256 << 20,
           "log_retention_check_interval_ms": 5000, "log_segment_delete_delay_ms": 1000}
 LADDER_MS = (1000, 2000, 5000, 10000)
-
-
-class Process:
-    """A program that runs until its standard input ends."""
-
-    def __init__(self, command, log, **more):
-        self.command = [str(word) for word in command]
-        self.log = open(log, "ab")
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stderr=self.log, text=True, **more)
-
-    @property
-    def pid(self):
-        return self.process.pid
-
-    def end(self, patience=PATIENCE_S):
-        """Returns what it printed."""
-        printed, _ = self.process.communicate(timeout=patience)
-        if self.process.returncode != 0:
-            raise RuntimeError(f"{self.command[0]} failed: {pathlib.Path(self.log.name).read_text()[-2000:]}")
-        return printed
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
+STEPS = ("--steps", ",".join(map(str, LADDER_MS)))
 
 
 def cpu_s(pid):
@@ -62,367 +48,209 @@ def cpu_s(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
 
 
-def memory_mib(pid, name):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f"there is no {name}")
+def resident_mib(pid):
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
-
-
-class Relay:
-    def __init__(self, stage, *options, instance=None):
-        self.port = free_port()
-        words = ["--instance", instance] if instance else []
-        self.process = Process([stage.options.relay, "--brokers", stage.kafka.bootstrap, "--to", OUTPUT, "--metrics",
-                                self.port, *stage.geometry, *stage.mode, *words, *options, INPUT],
-                               stage.folder / f"relay-{self.port}.log")
-
-    def metrics(self):
-        """Of names without labels, the value; of others, a dictionary."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
-            lines = answer.read().decode().splitlines()
-        found = {}
-        for line in lines:
-            if not line.startswith("#"):
-                name, value = line.rsplit(" ", 1)
-                found[name] = float(value)
-        return found
-
-    def total(self, name):
-        return sum(value for key, value in self.metrics().items()
-                   if key == "htw_relay_" + name or key.startswith(f"htw_relay_{name}{{"))
-
-    def is_ready(self, stripes):
-        try:
-            return self.total("stripes") >= stripes
-        except OSError:
-            if self.process.process.poll() is not None:
-                raise RuntimeError(f"the relay ended: {pathlib.Path(self.process.log.name).read_text()}") from None
-            return False
-
-
-class Counter:
-    """Counter.java as a process."""
-
-    def __init__(self, stage):
-        self.process = Process(stage.kafka.java("256m", "WARN", "Counter", stage.kafka.bootstrap, OUTPUT,
-                                                classes=stage.options.classes),
-                               stage.folder / "counter.log", stdout=subprocess.PIPE, bufsize=1)
-
-    def ask(self, *words):
-        self.process.process.stdin.write(" ".join(words) + "\n")
-        line = self.process.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the counter ended: {pathlib.Path(self.process.log.name).read_text()[-2000:]}")
-        return json.loads(line)
-
-
-def await_true(condition, what, patience=PATIENCE_S):
-    end = time.monotonic() + patience
-    while not condition():
-        if time.monotonic() > end:
-            raise RuntimeError(f"never: {what}")
-        time.sleep(0.1)
+def end(process):
+    """Ends a program that runs until its standard input does; what it printed."""
+    printed, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, f"{process.args[0]} failed"
+    return printed
 
 
 class Stage:
-    """A Kafka with the topics, and what runs on it."""
+    """A Kafka with the topics, and what runs on it until the end of the `stack`."""
 
-    def __init__(self, options, stack, broker=None):
-        self.options = options
-        self.stack = stack
-        self.kafka = stack.enter_context(cluster.Cluster(options.jars, heap="1g", **{**BROKER, **(broker or {})}))
-        self.folder = pathlib.Path(self.kafka.folder)
-        self.geometry = options.geometry.split() + ["-X" + one for one in options.property]
-        self.geometry += options.relay_option
-        self.mode = ["--at-least-once"] if options.at_least_once else []
-        admin = client.Client(self.kafka)
-        stack.callback(admin.close)
-        for topic in (INPUT, OUTPUT):
-            admin.topic(topic, options.partitions)
-        if options.peer == "ladder":
-            for step in LADDER_MS:
-                admin.topic(f"{INPUT}.{step}", options.partitions)
-        admin.close()
+    def __init__(self, options, stack, **broker):
+        self.options, self.stack = options, stack
+        self.kafka = stack.enter_context(cluster.Cluster(options.jars, heap="1g", **{**BROKER, **broker}))
+        self.is_ladder, self.mode = options.peer == "ladder", ["--at-least-once"] if options.mode == "at least once" else []
+        with contextlib.closing(client.Client(self.kafka)) as admin:
+            for topic in (INPUT, OUTPUT, *(f"{INPUT}.{step}" for step in LADDER_MS if self.is_ladder)):
+                admin.topic(topic, PARTITIONS)
 
-    def own(self, process):
-        self.stack.callback(lambda: process.kill() if process.process.poll() is None else None)
+    def start(self, *command):
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.stack.callback(process.kill)
         return process
 
-    def start_relay(self, *options, instance=None):
-        relay = Relay(self, *options, instance=instance)
-        self.own(relay.process)
+    def bench(self, workload, *words):
+        return self.start(self.options.program, "--workload", workload, "--brokers", self.kafka.bootstrap, "--topic", INPUT, *words)
+
+    def load(self, *words):
+        least, most = self.options.delays
+        delays = STEPS if self.is_ladder else ("--delay-min", least, "--delay-max", most)
+        return self.bench("load", *delays, *(["--ids"] if self.options.ids else []), *words)
+
+    def relay(self, instance=None):
+        address = f"127.0.0.1:{cluster.free_ports(1)[0]}"
+        words = ["--to", OUTPUT, "--metrics", address, *self.options.geometry.split(), *self.mode, INPUT]
+        relay = Relay(self.options.relay, self.kafka, "relay", *words, instance=instance)
+        relay.address = address
+        self.stack.callback(relay.kill)
         return relay
 
-    def create_topics(self):
-        subprocess.run([self.options.relay, "--brokers", self.kafka.bootstrap, *self.geometry, "--create-topics",
-                        INPUT], check=True, capture_output=True)
+    def deliverer(self, instance=None):
+        """What delivers, when it is ready."""
+        if self.is_ladder:
+            return types.SimpleNamespace(process=self.bench("ladder", "--to", OUTPUT, *STEPS, *self.mode))
+        create = Relay(self.options.relay, self.kafka, "create", *self.options.geometry.split(), "--create-topics", INPUT)
+        assert create.process.wait(PATIENCE_S) == 0, create.text()
+        relay = self.relay(instance).ready()
+        wait_for(lambda: total(relay, "stripes") == PARTITIONS, "a relay with its stripes", PATIENCE_S)
+        return relay
 
-    def start_counter(self):
-        counter = Counter(self)
-        self.own(counter.process)
-        return counter
+    def counter(self):
+        """Counter.java, as a function that asks it."""
+        process = self.start(*self.kafka.java("256m", "WARN", "Counter", self.kafka.bootstrap, OUTPUT, classes=self.options.classes))
 
-    def start_load(self, *options):
-        if self.options.ids:
-            options += ("--ids",)
-        topic = OUTPUT if self.options.peer == "bare" else INPUT
-        return self.own(Process([self.options.program, "--workload", "load", "--brokers", self.kafka.bootstrap,
-                                 "--topic", topic, *options], self.folder / "load.log", stdout=subprocess.PIPE))
+        def ask(*words):
+            process.stdin.write(" ".join(words) + "\n")
+            return json.loads(process.stdout.readline())
+        ask.pid = process.pid
+        ask("figures")  # when it has begun
+        return ask
 
-    def broker_pid(self):
-        return self.kafka.nodes[0].process.pid
-
-
-class Figures:
-    def __init__(self, options):
-        self.labels = {"workload": options.label or options.workload, "peer": options.peer,
-                       "mode": "at least once" if options.at_least_once else "exactly once", "case": options.case}
-
-    def add(self, metric, value):
-        print(json.dumps({**self.labels, "metric": metric, "value": round(value, 6)}), flush=True)
+    def file_bytes(self, topic):
+        """What the partitions of a topic have written, with what was deleted."""
+        return sum(os.path.getsize(file) for file in glob.glob(f"{self.kafka.nodes[0].folder}/{topic}-[0-9]*/*.log*"))
 
 
-# ---- steady
-
-def deliverer(stage):
-    """What delivers, when it is ready; and the relay, if it is one."""
-    options = stage.options
-    if options.peer == "bare":
-        return None, None
-    if options.peer == "ladder":
-        words = ["--at-least-once"] if options.at_least_once else []
-        process = stage.own(Process(
-            [options.program, "--workload", "ladder", "--brokers", stage.kafka.bootstrap, "--topic", INPUT, "--to",
-             OUTPUT, "--steps", ",".join(map(str, LADDER_MS)), *words], stage.folder / "ladder.log",
-            stdout=subprocess.PIPE))
-        return process, None
-    stage.create_topics()
-    relay = stage.start_relay()
-    await_true(lambda: relay.is_ready(options.partitions), "the relay has its stripes")
-    return relay.process, relay
+def metrics(relay):
+    with urllib.request.urlopen(f"http://{relay.address}/metrics", timeout=10) as answer:
+        lines = [line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[0] != "#"]
+    return {name: float(value) for name, value in lines}
 
 
-def markers(counter, relay, seen):
-    """Offsets that are no records, over all offsets, in the output and in the levels."""
-    ends = counter.ask("ends", OUTPUT)
+def total(relay, name):
+    """Of all its levels, if it has them."""
+    return sum(value for key, value in metrics(relay).items() if key.split("{")[0] == "htw_relay_" + name)
+
+
+def sent_by(load):
+    return json.loads(end(load).splitlines()[0])["value"]
+
+
+def wait_for_all(counter, sent):
+    wait_for(lambda: counter("figures")["records"] >= sent, "all records", PATIENCE_S)
+    time.sleep(1)
+
+
+# ---- workloads: each yields names of figures, and figures
+
+def marker_percent(counter, relay, seen):
+    """Offsets that are no records, of all offsets, in the output and in the levels."""
+    ends = counter("ends", OUTPUT)
     others = ends - seen
-    if relay is not None:
-        for level in range(12):
-            filed = relay.metrics().get(f'htw_relay_filed_total{{level="{level}"}}', 0)
-            if filed > 0:
-                end = counter.ask("ends", f"{INPUT}.l{level}")
-                ends += end
-                others += end - filed
-    return others / ends
+    for name, filed in metrics(relay).items() if isinstance(relay, Relay) else ():
+        if name.startswith("htw_relay_filed_total") and filed > 0:
+            level = counter("ends", f"{INPUT}.l{name.split(chr(34))[1]}")
+            ends, others = ends + level, others + level - filed
+    return 100 * others / ends
 
 
-def steady(options, figures):
-    with contextlib.ExitStack() as stack:
-        stage = Stage(options, stack)
-        process, relay = deliverer(stage)
-        counter = stage.start_counter()
-        counter.ask("figures")
-        delay = ["--delay-min", options.delay_min, "--delay-max", options.delay_max]
-        if options.peer == "ladder":
-            delay = ["--steps", ",".join(map(str, LADDER_MS))]
-        load = stage.start_load("--rate", options.rate, *delay)
-        longest_s = (max(LADDER_MS) if options.peer == "ladder" else options.delay_max) / 1000
-        time.sleep(longest_s + options.warmup)
-        pids = {"broker": stage.broker_pid(), "producer": load.pid, "consumer": counter.process.pid}
-        if process is not None:
-            pids["relay"] = process.pid
-        before = counter.ask("start")
-        cpu_before = {name: cpu_s(pid) for name, pid in pids.items()}
-        windows, resident = [before], []
-        for _ in range(max(int(options.seconds / options.window), 1)):
-            time.sleep(options.window)
-            windows.append(counter.ask("figures"))
-            if process is not None:
-                resident.append(memory_mib(process.pid, "VmRSS"))
-            span = (windows[-1]["now_ms"] - windows[-2]["now_ms"]) / 1000
-            with open(options.windows, "a", encoding="utf-8") as stream:
-                print(options.peer, options.case, options.at_least_once,
-                      f"{(windows[-1]['records'] - windows[-2]['records']) / span:.0f}/s", windows[-1]["recent"],
-                      [round(mib) for mib in resident[-1:]], {n: round(cpu_s(p) - cpu_before[n], 1) for n, p in pids.items()},
-                      file=stream)
-        after = windows[-1]
-        cpu = {name: cpu_s(pid) - cpu_before[name] for name, pid in pids.items()}
-        sent = json.loads(load.end().splitlines()[0])["value"]
-        await_true(lambda: counter.ask("figures")["records"] >= sent, "all records arrive",
-                   longest_s + PATIENCE_S)
-        time.sleep(1)
-        end = counter.ask("figures")
-        if end["records"] != sent + end["twice"] or (end["twice"] and not options.at_least_once):
-            raise RuntimeError(f"{sent} were sent, and {end['records']} arrived, {end['twice']} of them twice")
-        seconds = (after["now_ms"] - before["now_ms"]) / 1000
-        records = after["records"] - before["records"]
-        figures.add("asked_per_s", options.rate)
-        figures.add("records_per_s", records / seconds)
-        for name in ("p50_ms", "p99_ms", "p99.9_ms", "max_ms"):
-            figures.add(f"late_{name}", after["all"][name])
-        figures.add("early", after["all"]["early"])
-        figures.add("window_p99_ms", statistics.median(one["recent"]["p99_ms"] for one in windows[1:]))
-        figures.add("worst_window_p99_ms", max(one["recent"]["p99_ms"] for one in windows[1:]))
-        third = max(len(windows) // 3, 1)
-        figures.add("first_p99_ms", max(one["recent"]["p99_ms"] for one in windows[1:1 + third]))
-        figures.add("last_p99_ms", max(one["recent"]["p99_ms"] for one in windows[-third:]))
-        figures.add("marker_percent", 100 * markers(counter, relay, end["records"]))
-        for name, value in cpu.items():
-            figures.add(f"{name}_cpu_s_per_million", value / records * 1e6)
-        figures.add("cpu_percent", 100 * sum(cpu.values()) / seconds)
-        if resident:
-            figures.add("resident_mib", max(resident))
-        figures.add("seconds", seconds)
+def steady(options, stack):
+    """A rate that is kept."""
+    stage = Stage(options, stack)
+    deliverer, counter = stage.deliverer(), stage.counter()
+    load = stage.load("--rate", options.rate)
+    time.sleep(max(LADDER_MS if stage.is_ladder else options.delays) / 1000 + options.warmup)
+    pids = {"broker": stage.kafka.nodes[0].process.pid, "producer": load.pid, "consumer": counter.pid, "relay": deliverer.process.pid}
+    before, resident = counter("start"), []
+    cpu_before = {name: cpu_s(pid) for name, pid in pids.items()}
+    windows = []
+    for _ in range(max(int(options.seconds / WINDOW_S), 1)):
+        time.sleep(WINDOW_S)
+        windows.append(counter("figures"))
+        resident.append(resident_mib(deliverer.process.pid))
+    cpu = {name: cpu_s(pid) - cpu_before[name] for name, pid in pids.items()}
+    sent = sent_by(load)
+    wait_for_all(counter, sent)
+    last, after = counter("figures"), windows[-1]
+    assert last["records"] == sent + last["twice"] and (stage.mode or not last["twice"]), f"{sent} were sent: {last}"
+    seconds, records = (after["now_ms"] - before["now_ms"]) / 1000, after["records"] - before["records"]
+    yield "records_per_s", records / seconds
+    for name in ("p50_ms", "p99_ms", "p99.9_ms", "max_ms"):
+        yield f"late_{name}", after["all"][name]
+    assert not after["all"]["early"], after
+    yield "window_p99_ms", statistics.median(one["recent"]["p99_ms"] for one in windows)
+    yield "last_p99_ms", after["recent"]["p99_ms"]
+    yield "marker_percent", marker_percent(counter, deliverer, last["records"])
+    for name, value in cpu.items():
+        yield f"{name}_cpu_s_per_million", value / records * 1e6
+    yield "cpu_percent", 100 * sum(cpu.values()) / seconds
+    yield "resident_mib", max(resident)
+    yield "seconds", seconds
 
 
-# ---- memory, failures, bytes, and a table
-
-def waiting(options, figures):
+def waiting(options, stack):
     """The memory of a relay while many records wait."""
-    with contextlib.ExitStack() as stack:
-        stage = Stage(options, stack, {"log_retention_bytes": -1})
-        stage.create_topics()
-        relay = stage.start_relay()
-        await_true(lambda: relay.is_ready(options.partitions), "the relay has its stripes")
-        start = time.monotonic()
-        load = stage.start_load("--count", options.count, "--delay-min", options.delay_min, "--delay-max",
-                                options.delay_max)
-        load.end(patience=options.seconds)
-        await_true(lambda: relay.total("received_total") >= options.count, "all are received", options.seconds)
-        await_true(lambda: relay.total("filed_total") >= options.count, "all are filed", options.seconds)
-        taken_s = time.monotonic() - start
-        time.sleep(options.warmup)
-        figures.add("resident_mib", memory_mib(relay.process.pid, "VmRSS"))
-        figures.add("most_mib", memory_mib(relay.process.pid, "VmHWM"))
-        figures.add("filed_per_s", options.count / taken_s)
-        if relay.total("delivered_total") > 0:
-            raise RuntimeError("filling took too long: records were delivered")
+    stage = Stage(options, stack, log_retention_bytes=-1)
+    relay = stage.deliverer()
+    start = time.monotonic()
+    load = stage.load("--count", options.count)
+    for name in ("received_total", "filed_total"):
+        wait_for(lambda one=name: total(relay, one) >= options.count, name, options.seconds)
+    taken_s = time.monotonic() - start
+    sent_by(load)
+    time.sleep(options.warmup)
+    yield "resident_mib", resident_mib(relay.process.pid)
+    yield "most_mib", relay.peak_mib()
+    yield "filed_per_s", options.count / taken_s
+    assert total(relay, "delivered_total") == 0, "filling took too long: records were delivered"
 
 
-def takeover(options, figures):
+def takeover(options, stack):
     """A relay ends, and another one goes on: how late the latest record becomes."""
-    with contextlib.ExitStack() as stack:
-        stage = Stage(options, stack)
-        stage.create_topics()
-        is_restart = options.event == "restart"
-        first = stage.start_relay(instance="first")
-        second = None if is_restart else stage.start_relay(instance="second")
-        stripes = options.partitions if is_restart else options.partitions // 2
-        for relay in (first, second):
-            if relay is not None:
-                await_true(lambda one=relay: one.total("stripes") == stripes if one.is_ready(0) else False,
-                           "the relays share the stripes")
-        counter = stage.start_counter()
-        counter.ask("figures")
-        load = stage.start_load("--rate", options.rate, "--delay-min", options.delay_min, "--delay-max",
-                                options.delay_max)
-        time.sleep(options.delay_max / 1000 + options.warmup)
-        counter.ask("start")
-        first.process.process.send_signal(signal.SIGTERM if options.event == "stop" else signal.SIGKILL)
-        first.process.process.wait()
-        if is_restart:
-            stage.start_relay(instance="first")
-        time.sleep(options.seconds)
-        after = counter.ask("figures")
-        sent = json.loads(load.end().splitlines()[0])["value"]
-        await_true(lambda: counter.ask("figures")["records"] >= sent, "all records arrive")
-        if counter.ask("figures")["twice"] and not options.at_least_once:
-            raise RuntimeError("records arrived twice")
-        figures.add("latest_s", after["all"]["max_ms"] / 1000)
+    stage = Stage(options, stack)
+    first = stage.deliverer("first")
+    if options.event != "restart":
+        stage.relay("second").ready()
+        wait_for(lambda: total(first, "stripes") == PARTITIONS // 2, "relays that share the stripes", PATIENCE_S)
+    counter = stage.counter()
+    load = stage.load("--rate", options.rate)
+    time.sleep(max(options.delays) / 1000 + options.warmup)
+    counter("start")
+    first.process.send_signal(signal.SIGTERM if options.event == "stop" else signal.SIGKILL)
+    first.process.wait()
+    if options.event == "restart":
+        stage.relay("first")
+    time.sleep(options.seconds)
+    latest_ms = counter("figures")["all"]["max_ms"]
+    wait_for_all(counter, sent_by(load))
+    assert stage.mode or not counter("figures")["twice"], "records arrived twice"
+    yield "latest_s", latest_ms / 1000
 
 
-def file_bytes(stage, topic):
-    """What the partitions of a topic have written, with what was deleted."""
-    return sum(os.path.getsize(file) for file in
-               glob.glob(f"{stage.kafka.nodes[0].folder}/{topic}-[0-9]*/*.log*"))
-
-
-def written(options, figures):
+def written(options, stack):
     """The bytes that a record costs in the files of the broker."""
+    stage = Stage(options, stack, log_retention_bytes=-1, log_segment_delete_delay_ms=3600000)
+    deliverer, counter = stage.deliverer(), stage.counter()
+    sent = sent_by(stage.load("--rate", options.rate, "--count", int(options.rate * options.seconds)))
+    wait_for_all(counter, sent)
+    if not stage.is_ladder:
+        writes = (total(deliverer, "filed_total") + total(deliverer, "delivered_total")) / sent
+        # Otherwise the machine is too slow for such short delays.
+        assert abs(writes - options.writes) <= 0.02, f"{writes:.2f} writes a record, in place of {options.writes}"
+        yield "writes", writes
+        yield "input_bytes", stage.file_bytes(INPUT) / sent
+    yield "waiting_bytes", stage.file_bytes(f"{INPUT}.*") / sent
+    yield "output_bytes", stage.file_bytes(OUTPUT) / sent
+    yield "group_bytes", (stage.file_bytes("__consumer_offsets") + stage.file_bytes("__transaction_state")) / sent
+
+
+def main(workload, words):
+    options = types.SimpleNamespace(**{**DEFAULTS, **json.loads(words)})
+    labels = {"workload": options.label or workload, "peer": options.peer, "mode": options.mode, "case": options.case}
     with contextlib.ExitStack() as stack:
-        stage = Stage(options, stack, {"log_retention_bytes": -1, "log_segment_delete_delay_ms": 3600000})
-        process, relay = deliverer(stage)
-        counter = stage.start_counter()
-        steps = ["--steps", ",".join(map(str, LADDER_MS))]
-        delay = ["--delay-min", options.delay_min, "--delay-max", options.delay_max]
-        load = stage.start_load("--rate", options.rate, "--count", int(options.rate * options.seconds),
-                                *(steps if relay is None else delay))
-        sent = json.loads(load.end().splitlines()[0])["value"]
-        await_true(lambda: counter.ask("figures")["records"] >= sent, "all records arrive", PATIENCE_S)
-        time.sleep(1)
-        waited = sum(file_bytes(stage, f"{INPUT}.{name}")
-                     for name in (LADDER_MS if relay is None else [f"l{level}" for level in range(12)]))
-        if relay is not None:
-            writes = (relay.total("filed_total") + relay.total("delivered_total")) / sent
-            if abs(writes - options.writes) > 0.02:  # the machine is too slow for such short delays
-                raise RuntimeError(f"{writes:.2f} writes a record, in place of {options.writes}")
-            figures.add("writes", writes)
-            figures.add("input_bytes", file_bytes(stage, INPUT) / sent)
-        figures.add("waiting_bytes", waited / sent)
-        figures.add("output_bytes", file_bytes(stage, OUTPUT) / sent)
-        figures.add("group_bytes", (file_bytes(stage, "__consumer_offsets") +
-                                    file_bytes(stage, "__transaction_state")) / sent)
-
-
-def table(options, figures):
-    """A polled database table: what the benchmark of the journal has."""
-    with tempfile.TemporaryDirectory(prefix="htw-bench-", dir="/tmp") as folder:
-        os.chmod(folder, 0o711)
-        done = subprocess.run(
-            [options.journal, "--folder", folder, "--workload", "lateness", "--peer", options.peer, "--jobs",
-             str(options.rate), "--seconds", str(options.seconds)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr)
-    for line in map(json.loads, done.stdout.splitlines()):
-        if line["metric"] == "state":
-            print(json.dumps({**figures.labels, "metric": "state", "value": line["value"]}))
-        elif line["metric"].startswith("lateness_"):
-            figures.add(line["metric"].replace("lateness_", "late_").replace("_us", "_ms"), line["value"] / 1000)
-
-
-WORKLOADS = {"steady": steady, "waiting": waiting, "takeover": takeover, "written": written, "table": table}
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--workload", choices=WORKLOADS, required=True)
-    parser.add_argument("--label", default="", help="the workload in what is printed")
-    parser.add_argument("--peer", default="htw", choices=("htw", "ladder", "bare", "sqlite"))
-    parser.add_argument("--case", default="")
-    parser.add_argument("--at-least-once", action="store_true")
-    parser.add_argument("--program", required=True, help="htw-bench-relay")
-    parser.add_argument("--relay", required=True, help="htw-relay")
-    parser.add_argument("--journal", default="", help="htw-bench-journal")
-    parser.add_argument("--jars", required=True, help="of Kafka")
-    parser.add_argument("--classes", required=True, help="of Counter.java")
-    parser.add_argument("--partitions", type=int, default=2)
-    parser.add_argument("--geometry", default="", help="options of the relay: --width, --size, --levels")
-    parser.add_argument("--rate", type=int, default=1000, help="records a second")
-    parser.add_argument("--delay-min", type=int, default=0, metavar="MS")
-    parser.add_argument("--delay-max", type=int, default=0, metavar="MS")
-    parser.add_argument("--count", type=int, default=0, help="records that wait")
-    parser.add_argument("--ids", action="store_true", help="each record has a htw-id")
-    parser.add_argument("--writes", type=int, default=0, help="of a record, by the levels that it passes")
-    parser.add_argument("--event", choices=("kill", "restart", "stop"), default="kill")
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--warmup", type=float, default=10)
-    parser.add_argument("--window", type=float, default=10, help="seconds between looks")
-    parser.add_argument("--property", action="append", default=[], help="of librdkafka, in the relay")
-    parser.add_argument("--relay-option", action="append", default=[])
-    parser.add_argument("--windows", default="/dev/stderr", help="a file for what each look has found")
-    options = parser.parse_args()
-    WORKLOADS[options.workload](options, Figures(options))
+        for metric, value in globals()[workload](options, stack):
+            print(json.dumps({**labels, "metric": metric, "value": round(value, 6)}), flush=True)
 
 
 if __name__ == "__main__":
     try:
-        main()
+        main(*sys.argv[2:])
     except cluster.Missing as missing:
         sys.exit(str(missing))
     except (RuntimeError, AssertionError, subprocess.SubprocessError) as wrong:

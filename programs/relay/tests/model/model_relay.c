@@ -12,7 +12,7 @@
  * whose cancel could be read when that member took the stripe over. Producers send in transactions, too.
  * Histories without faults also say how late. Usage: arguments.h.
  */
-/* holds: relay-1, relay-2, relay-3, relay-5, relay-6, relay-7, relay-8, relay-9, relay-15, relay-17,
+/* holds: relay-1, relay-2, relay-3, relay-4, relay-5, relay-6, relay-7, relay-8, relay-9, relay-15, relay-17,
    relay-18 */
 #include "support/random.h"
 #include "model/arguments.h"
