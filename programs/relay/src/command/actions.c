@@ -52,95 +52,14 @@ static int list(struct htw__kafka *kafka, const struct htw__relay_command *comma
     htw__waiting_key_format(&page.last, after);
     if (error == 0 && page.has_more && command->json)
         fprintf(command->out, "{\"after\":\"%s\"}\n", after);
-    else if (error == 0 && page.has_more)
-        printf("%" PRIu64 " in all; more: --after %s\n", page.found, after);
+    else if (error == 0 && !command->json)
+        printf("%" PRIu64 " in all%s%s\n", page.found, page.has_more ? "; more: --after " : "",
+               page.has_more ? after : "");
     htw__waiting_page_fini(&page);
     return error;
 }
 
-/* ---- show: all */
-
-enum count { RECORDS, OVERDUE, LETTERS, BAD, BYTES, INPUT, COUNTS };
-
-struct summary {
-    struct htw__ids ids;
-    uint64_t counts[COUNTS], levels[HTW__RELAY_SOURCES];
-    int64_t now_ms, next_ms, last_ms;
-};
-
-static const char *const count_names[] = {
-    "records", "overdue", "letters", "bad", "bytes", "input"
-};
-
-static void add_to_summary(void *context, struct htw__source from,
-                           const struct htw__relay_record *record,
-                           const struct htw__request *request) {
-    struct summary *summary = context;
-    if (!htw__waiting_judge(&summary->ids, from, record, request))
-        return;
-    if (request->why != NULL) {
-        summary->counts[BAD]++;
-        return;
-    }
-    int64_t time_ms = request->is_letter ? request->deadline_ms : request->wanted_ms;
-    summary->counts[RECORDS]++;
-    summary->counts[LETTERS] += request->is_letter;
-    summary->counts[OVERDUE] += time_ms <= summary->now_ms;
-    summary->counts[BYTES] += record->value.size;
-    summary->counts[INPUT] += from.level == HTW__RELAY_INPUT;
-    summary->levels[from.level]++;
-    if (time_ms < summary->next_ms)
-        summary->next_ms = time_ms;
-    if (time_ms > summary->last_ms)
-        summary->last_ms = time_ms;
-}
-
-static void print_summary_json(FILE *out, const struct summary *summary, uint32_t levels) {
-    struct htw__json json = { .out = out };
-    htw__json_begin(&json, NULL, '{');
-    for (int i = 0; i < COUNTS; i++)
-        htw__json_number(&json, count_names[i], summary->counts[i]);
-    htw__json_begin(&json, "levels", '[');
-    for (uint32_t level = 0; level < levels; level++)
-        htw__json_number(&json, NULL, summary->levels[level]);
-    htw__json_end(&json, ']');
-    if (summary->counts[RECORDS] == 0) {
-        htw__json_null(&json, "next_ms");
-        htw__json_null(&json, "last_ms");
-    } else {
-        htw__json_exact(&json, "next_ms", summary->next_ms);
-        htw__json_exact(&json, "last_ms", summary->last_ms);
-    }
-    htw__json_end(&json, '}');
-    putc('\n', out);
-}
-
-static void print_summary(const struct summary *summary, uint32_t levels) {
-    char next[HTW__ROWS_MOMENT_SIZE] = "-", last[HTW__ROWS_MOMENT_SIZE] = "-";
-    if (summary->counts[RECORDS] > 0) {
-        htw__rows_moment(summary->next_ms, next);
-        htw__rows_moment(summary->last_ms, last);
-    }
-    for (int i = 0; i < COUNTS; i++)
-        printf("%-8s %" PRIu64 "%s\n", count_names[i], summary->counts[i],
-               i == LETTERS ? " that were refused" : "");
-    printf("next     %s\nlast     %s\n", next, last);
-    for (uint32_t level = 0; level < levels; level++)
-        printf("level %" PRIu32 "  %" PRIu64 "\n", level, summary->levels[level]);
-}
-
-static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *command) {
-    struct summary summary = { .now_ms = htw__clock_realtime_ms(), .next_ms = INT64_MAX };
-    int error = htw__scan(kafka, add_to_summary, &summary);
-    if (error == 0 && command->json)
-        print_summary_json(command->out, &summary, kafka->options.relay.levels.count);
-    else if (error == 0)
-        print_summary(&summary, kafka->options.relay.levels.count);
-    htw__ids_fini(&summary.ids);
-    return error;
-}
-
-/* ---- show: some */
+/* ---- show */
 
 static int find(struct htw__kafka *kafka, struct htw__bytes id, struct htw__waiting_page *page) {
     struct htw__waiting_filter filter = HTW__WAITING_ALL;
@@ -261,9 +180,7 @@ enum htw__relay_result htw__relay_do(struct htw__kafka *kafka,
                                      char reason[HTW__RELAY_REASON_SIZE]) {
     if (id != NULL)
         return do_one(kafka, command, id, reason);
-    int error =
-        command->action == HTW__RELAY_LIST ? list(kafka, command) : show_all(kafka, command);
-    return error == 0 ? HTW__RELAY_DONE : HTW__RELAY_FAILED;
+    return list(kafka, command) == 0 ? HTW__RELAY_DONE : HTW__RELAY_FAILED;
 }
 
 static bool act(struct htw__kafka *kafka, const struct htw__relay_command *command) {

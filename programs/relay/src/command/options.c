@@ -181,10 +181,8 @@ const struct htw__command_line htw__relay_line = {
              "\n"
              "Actions:\n"
              "  list TOPIC          print the records that wait, in order of time: time, size,\n"
-             "                      id, destination, key and value. At most --limit; what\n"
-             "                      --after says goes on\n"
-             "  show TOPIC          print how many records wait, where, and when the next one\n"
-             "                      is due\n"
+             "                      id, destination, key and value, and how many there are.\n"
+             "                      At most --limit; what --after says goes on\n"
              "  show TOPIC ID...    print these records, with the whole value\n"
              "  cancel TOPIC ID...  cancel these records\n"
              "  move TOPIC ID WHEN  deliver this record at another time: an instant, or\n"
@@ -238,7 +236,7 @@ static const struct {
     const char *name;
     int words_least, words_most; /* after TOPIC */
 } actions[] = {
-    [HTW__RELAY_LIST] = { "list", 0, 0 },           [HTW__RELAY_SHOW] = { "show", 0, INT_MAX },
+    [HTW__RELAY_LIST] = { "list", 0, 0 },           [HTW__RELAY_SHOW] = { "show", 1, INT_MAX },
     [HTW__RELAY_CANCEL] = { "cancel", 1, INT_MAX }, [HTW__RELAY_MOVE] = { "move", 2, 2 },
     [HTW__RELAY_HTTP] = { "http", 0, 0 },
 };

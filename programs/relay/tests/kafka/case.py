@@ -99,6 +99,10 @@ class Case:
         assert run.returncode == status, (run.returncode, run.stderr)
         return [json.loads(line) for line in run.stdout.splitlines()], run.stderr
 
+    def is_filed(self):
+        """Whether nothing of what waits is in the input."""
+        return all(row["level"] is not None for row in self.act("list")[0])
+
     def verdict(self):
         for what in ("sent", "got"):
             self.client.finish(self.files[what])
