@@ -85,7 +85,7 @@ static const struct fuzz_attack attacks[] = {
     { "digits", "01234567htw-bucket-1 ", "", { "1" } },
     { "zeros", "01234567htw-bucket-1 ", "", { "0" } },
     { "numbers", "01234567htw-stripe-2", "", { " 1" } },
-    { "a long owner", "01234567htw-stripe-2 1000 64 5 0 ", "", { "a" } },
+    { "a long owner", "01234567htw-stripe-2 1000 64 5 0 0 0 0 ", "", { "a" } },
     { .name = NULL },
 };
 

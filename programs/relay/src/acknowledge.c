@@ -82,19 +82,11 @@ static const char *permanent_reason(rd_kafka_resp_err_t error) {
     }
 }
 
-/* Whether an error says nothing of the record: what librdkafka says itself, and what brokers say of themselves, of leaders
- * and of producers. */
+/* Whether an error says nothing of the record: what librdkafka says itself, and what brokers say of themselves and of
+ * producers. (Where a broker is not the leader, or lacks replicas, librdkafka tries again until a message times out.) */
 static bool is_of_transport(rd_kafka_resp_err_t error) {
     switch ((int)error) { /* of more than a hundred */
-    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
-    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
-    case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE:
     case RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION:
-    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
-    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND:
-    case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
     case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
     case RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER:
     case RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER:

@@ -326,7 +326,8 @@ static int leave(struct htw__kafka *self) {
                                  htw__commit_now(self, HTW__CHANNEL_FILE) != 0))
         error = -EIO;
     if (self->member != NULL && error == 0) {
-        htw__relay_release_all(&self->relay);
+        for (uint32_t i = 0; i < self->stripe_count; i++)
+            htw__relay_release(&self->relay, i);
         htw__commit_now(self, HTW__CHANNEL_FILE);
     }
     self->is_leaving = true;

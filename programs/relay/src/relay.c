@@ -200,11 +200,6 @@ void htw__relay_release(struct htw__relay *self, uint32_t index) {
     stripe->is_released = stripe->input_is_dirty = true;
 }
 
-void htw__relay_release_all(struct htw__relay *self) {
-    for (uint32_t i = 0; i < self->stripe_count; i++)
-        htw__relay_release(self, i);
-}
-
 void htw__relay_lose(struct htw__relay *self, uint32_t index) {
     struct htw__stripe *stripe = find_stripe(self, index);
     if (stripe == NULL)

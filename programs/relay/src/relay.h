@@ -74,7 +74,6 @@ int64_t htw__relay_reads_input(const struct htw__relay *relay, uint32_t stripe);
 
 /* The next commit of FILE will say that the stripe has no owner. It must be the last one. */
 void htw__relay_release(struct htw__relay *relay, uint32_t stripe);
-void htw__relay_release_all(struct htw__relay *relay);
 
 /* Forgets a stripe, or all of them, and closes their buckets. */
 void htw__relay_lose(struct htw__relay *relay, uint32_t stripe);

@@ -21,28 +21,6 @@ def test_a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.end().require()
 
 
-@pytest.mark.long
-@pytest.mark.cluster(nodes=3, min_insync_replicas=3, transaction_state_log_min_isr=3)
-def test_too_few_replicas_in_sync_cost_nothing_but_time(case):
-    case.relay("a").ready()
-    case.relay("b")
-    case.produce(40000, 2000, 60000)
-    wait_for(lambda: case.arrived() > 1000, "some records")
-    node = case.cluster.nodes[0]
-    node.kill()
-
-    # Kafka takes the replicas of the node out of the set after nine seconds, and then refuses all writes.
-    def stands():
-        before = case.arrived()
-        time.sleep(5)
-        return case.arrived() == before
-    wait_for(stands, "the end of all writes", 60)
-    time.sleep(20)
-    node.start()
-    case.wait_arrived(seconds=180)
-    case.end().require()
-
-
 # holds: relay-13
 def test_a_new_partition_of_the_input_is_used_when_it_has_buckets(case):
     relay = case.relay("a", "-X", "topic.metadata.refresh.interval.ms=1000").ready()

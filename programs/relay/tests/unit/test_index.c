@@ -72,24 +72,6 @@ RELAY_TEST(index_entry_has_its_high_bytes_first) {
 }
 
 /* holds: relay-7 */
-RELAY_TEST(index_cancel_needs_no_time) {
-    begin(0);
-    arrive(10, "htw-id", true, NULL);
-    assert_true(is_alive(10));
-    htw__relay_measure(&relay);
-    assert_int_equal(relay.stats.ids, 1);
-    assert_int_equal(relay.stats.ids_bytes, 64 * 16);
-    arrive(11, "htw-cancel", false, NULL);
-    assert_false(is_alive(10));
-    assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
-    assert_int_equal(seen.count[TO_BUCKET], 1); /* nothing lies beside the victim */
-    leave(10);
-    assert_int_equal(seen.count[TO_TOPIC], 0);
-    commit(HTW__CHANNEL_ALL);
-    assert_int_equal(relay.stats.done.cancelled, 1);
-}
-
-/* holds: relay-7 */
 RELAY_TEST(index_cancel_that_meets_nothing_has_no_later_effect) {
     for (int has_time = 0; has_time < 2; has_time++) {
         begin(0);
@@ -134,31 +116,6 @@ RELAY_TEST(index_accepted_condition_is_committed_before_deliveries) {
     assert_true(is_alive(11));
 }
 
-/* Until then a record that was delivered in a transaction that is aborted would be dead. */
-RELAY_TEST(index_entry_goes_after_the_delivery_is_committed) {
-    begin(0);
-    arrive(10, "htw-id", true, NULL);
-    commit(HTW__CHANNEL_FILE);
-    leave(10);
-    assert_int_equal(seen.count[TO_TOPIC], 1);
-    arrive(11, "htw-id", true, "10"); /* it is too late for that */
-    assert_int_equal(seen.count[TO_BUCKET], 1);
-    clean();
-    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER));
-    clean();
-    assert_int_equal(seen.count[TO_INDEX_ERASED], 0);
-    htw__relay_committed(&relay, HTW__CHANNEL_DELIVER);
-    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_FILE));
-    clean(); /* what is published now belongs to no transaction of FILE */
-    assert_int_equal(seen.count[TO_INDEX_ERASED], 0);
-    htw__relay_committed(&relay, HTW__CHANNEL_FILE);
-    clean();
-    assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
-    assert_int_equal(relay.stripes[0]->ids.count, 0);
-    clean();
-    assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
-}
-
 /* Its time had come when the stripe was taken over: nobody knows whether it was delivered. */
 static void read_entry(int64_t deadline_ms) {
     unsigned char key[8], value[16] = { 0 };
@@ -188,19 +145,6 @@ RELAY_TEST(index_entry_whose_time_was_over_is_unsure) {
     assert_true(is_alive(10)); /* it has come out of a bucket: so it was there */
     arrive(12, "htw-id", true, "10");
     assert_int_equal(seen.count[TO_BUCKET], 1);
-}
-
-/* One that may be in level 0 is unsure as well, and must not be removed before its time has come. */
-RELAY_TEST(index_entry_that_is_due_in_level_0_stays_until_then) {
-    read_entry(NOW_MS + 3000); /* of four buckets of a second */
-    arrive(11, "htw-id", true, "10");
-    assert_int_equal(seen.count[TO_BUCKET], 0);
-    relay.stripes[0]->clock_ms = NOW_MS + 61000;
-    clean();
-    assert_int_equal(seen.count[TO_INDEX_ERASED], 0);
-    relay.stripes[0]->clock_ms = NOW_MS + 63000;
-    clean();
-    assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
 }
 
 /* What is unsure may wait in the input, behind what was read. */

@@ -23,12 +23,6 @@ UNIT_TEST(levels_in_range_are_valid) {
         assert_false(htw__levels_are_valid(&bad[i]));
 }
 
-UNIT_TEST(levels_widths_grow_by_half_the_size) {
-    static const int64_t widths[] = { 1000, 32000, 1024000, 32768000, 1048576000 };
-    for (uint32_t level = 0; level < COUNT_OF(widths); level++)
-        assert_int_equal(htw__levels_width(&usual, level), widths[level]);
-}
-
 UNIT_TEST(levels_place_is_the_lowest_level_that_reaches) {
     const int64_t clock_ms = 1700000000000;
     static const struct {
@@ -41,38 +35,8 @@ UNIT_TEST(levels_place_is_the_lowest_level_that_reaches) {
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         assert_int_equal(htw__levels_place(&usual, clock_ms, clock_ms + cases[i].after_ms).level,
                          cases[i].level);
-}
-
-UNIT_TEST(levels_place_of_the_past_is_the_bucket_of_the_clock) {
-    struct htw__relay_place place = htw__levels_place(&usual, 1700000000000, 5);
-    assert_int_equal(place.level, 0);
-    assert_int_equal(place.number, 1700000000);
-}
-
-UNIT_TEST(levels_place_beyond_the_top_is_the_farthest_bucket) {
-    const int64_t clock_ms = 1700000000000;
-    struct htw__relay_place place = htw__levels_place(&usual, clock_ms, HTW__RELAY_DEADLINE_MAX);
-    assert_int_equal(place.level, 4);
-    assert_int_equal(place.number, clock_ms / 1048576000 + 63);
-}
-
-UNIT_TEST(levels_reach_ends_with_the_highest_window) {
-    const int64_t clock_ms = 1700000000000, top_ms = 1048576000;
-    int64_t end_ms = (clock_ms / top_ms + 64) * top_ms;
-    assert_true(htw__levels_reach(&usual, clock_ms, 0));
-    assert_true(htw__levels_reach(&usual, clock_ms, end_ms - 1));
-    assert_false(htw__levels_reach(&usual, clock_ms, end_ms));
-}
-
-UNIT_TEST(levels_turn_finds_the_number_of_every_slot) {
-    const int64_t clock_ms = 1700000000000;
-    for (uint32_t level = 0; level < usual.count; level++) {
-        int64_t first = htw__levels_number(&usual, level, clock_ms);
-        for (int64_t number = first; number < first + usual.size; number++)
-            assert_int_equal(
-                htw__levels_turn(&usual, level, htw__levels_slot(&usual, number), clock_ms),
-                number);
-    }
+    /* What is overdue is due with the present bucket. */
+    assert_int_equal(htw__levels_place(&usual, clock_ms, 5).number, 1700000000);
 }
 
 /*
@@ -106,9 +70,4 @@ UNIT_TEST(levels_demotion_never_returns_to_the_same_slot) {
                             htw__levels_slot(&levels, place.number) ||
                         far.number == place.number + levels.size - 1);
     }
-}
-
-UNIT_TEST(levels_round_is_the_start_of_a_bucket) {
-    assert_int_equal(htw__levels_round(&usual, 1700000000999), 1700000000000);
-    assert_int_equal(htw__levels_round(&usual, 1700000000000), 1700000000000);
 }

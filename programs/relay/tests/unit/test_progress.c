@@ -7,14 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-UNIT_TEST(progress_text_is_read_as_written) {
-    struct htw__relay_progress progress = { 500, 1700000000123, 42, 1700000001000 }, read;
-    char text[HTW__PROGRESS_TEXT_SIZE];
-    htw__progress_format(&progress, text);
-    assert_int_equal(htw__progress_parse(htw__bytes_of(text), 40, &read), 0);
-    assert_memory_equal(&read, &progress, sizeof(read));
-}
-
 UNIT_TEST(progress_of_nothing_is_none) {
     struct htw__relay_progress read;
     assert_int_equal(htw__progress_parse((struct htw__bytes) { NULL, 0 }, 40, &read), 0);

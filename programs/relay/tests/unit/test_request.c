@@ -201,10 +201,3 @@ WRITING_TEST(request_headers_go_where_they_are_needed) {
         assert_non_null(strstr(text_of_written(), ";htw-offset=77;"));
     }
 }
-
-WRITING_TEST(request_dead_letter_keeps_all_and_says_why) {
-    static const char *const words[] = { "htw-deliver-at", "soon", NULL };
-    struct htw__relay_record record = make(words);
-    htw__headers_of_letter(&written, &record, "no", NULL);
-    assert_string_equal(text_of_written(), "htw-deliver-at=soon;htw-reason=no;");
-}

@@ -231,29 +231,6 @@ UNIT_TEST(waiting_record_is_found_by_its_print) {
     finish();
 }
 
-/* An id is bytes: with a NUL it is another one than what stands before that. */
-UNIT_TEST(waiting_record_is_found_by_an_id_with_a_nul) {
-    static const char id[] = { 'a', '\0', 'b' };
-    struct htw__header headers[] = { { htw__bytes_of("htw-deliver-at"), htw__bytes_of("10") },
-                                     { htw__bytes_of("htw-id"), { id, sizeof(id) } } };
-    const struct htw__relay_record record = { .value = htw__bytes_of("with"),
-                                              .headers = headers,
-                                              .header_count = COUNT_OF(headers) };
-    static const struct {
-        struct htw__bytes id;
-        const char *wanted;
-    } cases[] = { { { id, 3 }, "with/1 " }, { { id, 1 }, "without/1 " }, { { id, 2 }, "" } };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct htw__waiting_filter filter = HTW__WAITING_ALL;
-        filter.id = cases[i].id;
-        begin(&filter, 10);
-        add((struct htw__source) { .level = 1 }, &record);
-        find(1, 10, "without", "a");
-        assert_string_equal(rows(), cases[i].wanted);
-        finish();
-    }
-}
-
 UNIT_TEST(waiting_letter_waits_for_its_next_try) {
     begin(NULL, 10);
     find_header(1, 10, "key", "a", "htw-retry-at", "50", "htw-reason", "why");
