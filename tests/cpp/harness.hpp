@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -99,17 +100,25 @@ inline htw::scheduler_options manual() {
     return options;
 }
 
-/* The signal that ends a child process in which `run` is called; 0: none. */
-inline int signal_of(void (*run)()) {
+/* Calls `run` in a child process, and returns how that has ended; 0: well, and no check has failed. */
+template <class F> int status_in_child(F &&run) {
     std::fflush(nullptr);
     pid_t child = fork();
     if (child == 0) {
-        fclose(stderr);
         run();
-        _exit(0);
+        _exit(failures == 0 ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);
+    return status;
+}
+
+/* The signal that ends a child process in which `run` is called; 0: none. */
+inline int signal_of(void (*run)()) {
+    const int status = status_in_child([run] {
+        fclose(stderr);
+        run();
+    });
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 

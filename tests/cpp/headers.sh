@@ -72,10 +72,8 @@ void use_purgatory(htw::purgatory<fetch> &purgatory, fetch &request) {
     std::string text = "key";
     std::vector<htw::key> keys = { "key", htw::key_bytes(number) };
     purgatory.try_complete_else_watch(request, keys, 1s, error);
-    purgatory.try_complete_else_watch(request, { "key", text, htw::key_bytes(number) }, 1s);
     purgatory.try_complete_else_watch(std::make_shared<fetch>(), { text }, 1min, error);
     purgatory.try_complete_else_watch(std::make_unique<fetch>(), text, htw::never);
-    purgatory.check(text);
     purgatory.check_at_most(htw::key_bytes(number), 1, error);
     purgatory.cancel_key("key", [](fetch &each) { static_cast<void>(each); });
     purgatory.set_timeout(request, 1.5s, error);
@@ -93,10 +91,8 @@ void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel,
     };
     htw::timer timer = scheduler.schedule(1ms, quiet);
     timer = scheduler.schedule(1min, options, large, error);
-    timer = scheduler.schedule_at(std::chrono::steady_clock::now(), quiet, error);
     timer = scheduler.schedule_at(std::chrono::system_clock::now(), options, large);
     timer = scheduler.schedule_every(1.5s, htw::repeat::after, large);
-    timer.reschedule(1us, error);
     scheduler.reschedule_at(timer, htw::manual_clock::time_point(1h));
     htw::calendar daily = htw::calendar::daily(3);
     timer = scheduler.schedule_calendar(daily, quiet, error);

@@ -34,22 +34,6 @@ TEST(calendar_finds_instants_in_a_zone) {
           std::chrono::system_clock::now());
 }
 
-/* The code of docs/cpp.md. */
-TEST(calendar_of_the_guide) {
-    htw::scheduler scheduler(at_start());
-    int backups = 0;
-    htw::zone berlin("Europe/Berlin");
-    htw::calendar working_days = htw::calendar::cron("0 3 * * mon-fri");
-    std::optional<htw::instant> next = working_days.next(std::chrono::system_clock::now(), berlin);
-    CHECK(next.has_value());
-
-    htw::calendar_options options;
-    options.zone = &berlin;
-    htw::timer backup = scheduler.schedule_calendar(working_days, options, [&] { backups++; });
-    scheduler.advance(4 * 24h);
-    CHECK(backups == 2); // Thursday and Friday
-}
-
 TEST(calendar_of_each_kind_is_that_of_its_expression) {
     CHECK(htw::calendar::daily(3).text() == "0 3 * * *");
     CHECK(htw::calendar::weekly(htw::weekday::weekdays, 3).text() == "0 3 * * 1-5");

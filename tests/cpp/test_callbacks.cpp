@@ -81,20 +81,6 @@ TEST(callable_is_destroyed_once_however_its_timer_ends) {
     }
 }
 
-TEST(timer_of_detached_group_runs) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    htw::group group(scheduler);
-    htw::timer_options options;
-    options.group = &group;
-    htw::timer timer = scheduler.schedule(1ms, options, f.callable());
-    group.detach();
-    CHECK(!group);
-    CHECK_FAILS(scheduler.schedule(1ms, options, [] {}), std::errc::invalid_argument);
-    scheduler.advance(1ms);
-    CHECK(f.runs == 1 && f.destroyed == 1);
-}
-
 TEST(callable_is_destroyed_once_when_scheduling_fails) {
     fixture kept, refused, late, full;
     htw::scheduler_options limited = test::manual();

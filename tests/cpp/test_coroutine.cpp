@@ -3,11 +3,8 @@
 #include "harness.hpp"
 
 #include <memory>
-#include <signal.h>
 #include <string>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 static_assert(HTW_CPP_COROUTINES == 1);
 static_assert(!std::is_move_constructible_v<htw::sleep>);
@@ -149,18 +146,6 @@ TEST(stop_continues_suspended_coroutines_with_an_error) {
     CHECK(late.steps == 0 && late.errors == ESHUTDOWN && late.destroyed == 1);
 }
 
-TEST(destroyed_scheduler_continues_suspended_coroutines_with_an_error) {
-    trace first, second;
-    {
-        htw::scheduler scheduler; // with threads
-        sleeps(scheduler, first, 1000000);
-        sleeps(scheduler, second, 1000000);
-        std::this_thread::sleep_for(5ms);
-    }
-    for (trace *trace : { &first, &second })
-        CHECK((trace->errors == ECANCELED || trace->errors == ESHUTDOWN) && trace->destroyed == 1);
-}
-
 static job insists(htw::scheduler &scheduler, trace &trace) {
     std::error_code error;
     co_await scheduler.after(1h, error);
@@ -255,68 +240,26 @@ TEST(coroutines_move_between_threads) {
         CHECK(trace.steps == count && trace.destroyed == 1);
 }
 
-/* A callback and a cancel race: the coroutine is resumed once, by one of them. */
-TEST(callback_and_hook_resume_a_coroutine_once) {
-    htw::scheduler_options options;
-    options.tick = 1us;
-    htw::scheduler scheduler(options);
-    for (int i = 0; i < 3000; i++) {
-        auto sleeper = new htw::detail::sleeper;
-        int result = 1;
-        sleeper->result = &result;
-        sleeper->handler = nullptr;
-        std::atomic<int> resumed { 0 };
-        auto body = [](std::atomic<int> &counter) -> job {
-            co_await std::suspend_always();
-            counter++;
-            co_await std::suspend_always();
-        };
-        job job = body(resumed);
-        sleeper->coroutine = job.handle;
-        htw_spec spec = HTW_SPEC_INIT;
-        spec.callback = &htw::detail::sleeper::run;
-        spec.release = &htw::detail::sleeper::release;
-        spec.arg = sleeper;
-        spec.when_ns = i % 40 * 1000;
-        htw_handle handle = 0;
-        CHECK(htw_schedule_spec(scheduler.native(), &spec, &handle, nullptr) == 0);
-        if (i % 2 == 0)
-            std::this_thread::sleep_for(std::chrono::microseconds(i % 60));
-        int outcome = htw_cancel_wait(scheduler.native(), handle);
-        CHECK(outcome >= 0);
-        CHECK(resumed == 1 && (result == 0 || result == -ECANCELED));
-        job.handle.destroy();
-    }
-}
-
 TEST(coroutine_destroyed_while_it_runs_ends_the_program) {
-    std::fflush(nullptr);
-    pid_t child = fork();
-    if (child == 0) {
-        fclose(stderr);
-        htw::scheduler scheduler;
-        test::gate running;
-        std::coroutine_handle<> handle;
-        struct slow : htw::sleep { // resumed, but not yet past await_resume()
-            using htw::sleep::sleep;
-            test::gate *gate = nullptr;
-            void await_resume() {
-                gate->open();
-                std::this_thread::sleep_for(5s);
-                htw::sleep::await_resume();
-            }
-        };
-        auto body = [](htw::scheduler &own, test::gate &gate) -> job {
-            slow slow(own.native(), nullptr, 0, false, HTW_CLOCK_DEFAULT, nullptr);
-            slow.gate = &gate;
-            co_await slow;
-        };
-        handle = body(scheduler, running).handle;
-        running.wait();
-        handle.destroy();
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    struct slow : htw::sleep { // resumed, but not yet past await_resume()
+        using htw::sleep::sleep;
+        test::gate *gate = nullptr;
+        void await_resume() {
+            gate->open();
+            std::this_thread::sleep_for(5s);
+            htw::sleep::await_resume();
+        }
+    };
+    CHECK(test::signal_of([] {
+              htw::scheduler scheduler;
+              test::gate running;
+              auto body = [](htw::scheduler &own, test::gate &gate) -> job {
+                  slow slow(own.native(), nullptr, 0, false, HTW_CLOCK_DEFAULT, nullptr);
+                  slow.gate = &gate;
+                  co_await slow;
+              };
+              std::coroutine_handle<> handle = body(scheduler, running).handle;
+              running.wait();
+              handle.destroy();
+          }) == SIGABRT);
 }

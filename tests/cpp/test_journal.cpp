@@ -377,25 +377,3 @@ TEST(transaction_of_a_program_puts_a_job_into_its_guest) {
     CHECK(fixture.journal.lease("mail").id() == id);
     CHECK(sqlite3_close(program) == SQLITE_OK);
 }
-
-/* The code of docs/cpp.md. */
-TEST(journal_of_the_guide) {
-    htw::scheduler scheduler(test::manual());
-    test_folder folder;
-    const std::string path = folder.path();
-    std::string sent;
-    auto send = [&](const std::string &text) {
-        sent = text;
-        return true;
-    };
-    htw::journal journal(scheduler, path);
-    htw::job mail { "to ada" };
-    mail.queue = "mail";
-    const std::uint64_t id = journal.put(mail); // it is on the disk
-    CHECK(journal.peek(id)->state == htw::job_state::ready);
-
-    htw::lease job = journal.lease("mail");
-    if (job && send(job.payload()))
-        job.done();
-    CHECK(sent == "to ada" && !journal.peek(id));
-}

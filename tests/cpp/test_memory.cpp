@@ -184,27 +184,6 @@ TEST(each_failure_is_reported_and_loses_nothing) {
     CHECK(failures >= 10);
 }
 
-/* Where there is no code for the error, it is thrown. */
-TEST(failures_are_thrown) {
-    htw::scheduler scheduler(test::manual());
-    std::atomic<int> destroyed { 0 };
-    {
-        test::token token(destroyed);
-        allowed = 0;
-        bool thrown = false;
-        try {
-            htw::timer timer = scheduler.schedule(1ms, [token = std::move(token)] {});
-        } catch (const std::system_error &error) { // (its text takes memory from malloc)
-            thrown = error.code() == std::errc::not_enough_memory;
-        } catch (const std::bad_alloc &) {
-            thrown = true; // no memory for the text of the error
-        }
-        allowed = -1;
-        CHECK(thrown && destroyed == 1);
-    }
-    CHECK(scheduler.pending() == 0);
-}
-
 namespace {
 
 struct waiting : htw::request {

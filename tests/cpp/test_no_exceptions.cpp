@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* test_no_exceptions.cpp - the C++ headers with -fno-exceptions -fno-rtti. */
-#include <htw/htw.hpp>
+#include "harness.hpp"
 
 #include <memory>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-using namespace std::chrono_literals;
 
 static_assert(HTW_CPP_EXCEPTIONS == 0);
 
-/* Returns the number of the line that fails; 0: none. */
-static int run() {
+TEST(errors_are_reported_in_a_code) {
     std::error_code error;
-    htw::scheduler_options options;
-    options.clock = htw::clock::manual;
-    options.workers = 0;
-    htw::scheduler scheduler(options, error);
-    if (error || !scheduler)
-        return __LINE__;
+    htw::scheduler scheduler(test::manual(), error);
+    CHECK(!error && scheduler);
     int runs = 0;
     auto owned = std::make_unique<int>(1);
     htw::timer timer = scheduler.schedule(
@@ -27,27 +17,17 @@ static int run() {
     htw::timer second =
         scheduler.schedule_every(1ms, [&runs, owned = std::move(owned)] { runs += *owned; });
     scheduler.advance(3ms);
-    if (error || runs != 4)
-        return __LINE__;
+    CHECK(!error && runs == 4);
     scheduler.stop();
     timer = scheduler.schedule(
         1ms, [] {}, error);
-    if (error.value() != ESHUTDOWN || timer)
-        return __LINE__;
-
-    /* Without a code for the error, an error ends the program. */
-    pid_t child = fork();
-    if (child == 0) {
-        close(STDERR_FILENO);
-        timer = scheduler.schedule(1ms, [] {});
-        _exit(0);
-    }
-    int status = 0;
-    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
-        return __LINE__;
-    return 0;
+    CHECK(error.value() == ESHUTDOWN && !timer);
 }
 
-int main() {
-    return run();
+TEST(error_without_a_code_ends_the_program) {
+    CHECK(test::signal_of([] {
+              htw::scheduler scheduler(test::manual());
+              scheduler.stop();
+              htw::timer timer = scheduler.schedule(1ms, [] {});
+          }) == SIGABRT);
 }

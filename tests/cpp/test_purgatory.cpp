@@ -3,7 +3,6 @@
    when. */
 #include "harness.hpp"
 
-#include <csignal>
 #include <memory>
 #include <string>
 #include <thread>
@@ -398,21 +397,16 @@ TEST(purgatory_and_requests_can_be_destroyed_after_a_fork) {
     purgatory->try_complete_else_watch(*on_key, "key", 1s);
     threshold->await(*on_threshold, 1, 1s);
     log.clear();
-    std::fflush(nullptr);
-    pid_t child = fork();
-    if (child == 0) {
-        CHECK(!purgatory->cancel(*on_key) && on_key->is_pending());
-        CHECK_FAILS(purgatory->check("key"), std::errc::owner_dead);
-        CHECK_FAILS(threshold->advance(1), std::errc::owner_dead);
-        on_key.reset();
-        on_threshold.reset();
-        threshold.reset();
-        purgatory.reset();
-        _exit(test::failures == 0 && log.empty() ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(test::status_in_child([&] {
+              CHECK(!purgatory->cancel(*on_key) && on_key->is_pending());
+              CHECK_FAILS(purgatory->check("key"), std::errc::owner_dead);
+              CHECK_FAILS(threshold->advance(1), std::errc::owner_dead);
+              on_key.reset();
+              on_threshold.reset();
+              threshold.reset();
+              purgatory.reset();
+              CHECK(log.empty());
+          }) == 0);
     threshold.reset();
     purgatory.reset();
     CHECK(log == "LrLr");

@@ -247,55 +247,6 @@ TEST(embedded_scheduler_serves_an_event_loop) {
     CHECK_FAILS(threads.advance(1s), std::errc::not_supported);
 }
 
-TEST(executor_runs_callbacks_in_its_threads) {
-    std::mutex mutex;
-    std::vector<htw::task> tasks;
-    std::atomic<int> exceptions { 0 };
-    htw::scheduler_options options;
-    options.executor = [&](htw::task task) {
-        std::lock_guard<std::mutex> lock(mutex);
-        tasks.push_back(std::move(task));
-    };
-    options.exception_handler = [&exceptions](std::exception_ptr) { exceptions++; };
-    htw::scheduler scheduler(options);
-    const std::thread::id here = std::this_thread::get_id();
-    std::atomic<int> runs { 0 };
-    for (int i = 0; i < 10; i++)
-        scheduler
-            .schedule(0s,
-                      [&, i] {
-                          CHECK(std::this_thread::get_id() == here);
-                          runs++;
-                          if (i == 3)
-                              throw i;
-                      })
-            .detach();
-    while (runs < 10) {
-        std::vector<htw::task> due;
-        {
-            std::lock_guard<std::mutex> lock(mutex);
-            due.swap(tasks);
-        }
-        for (htw::task &task : due)
-            task.run();
-    }
-    CHECK(exceptions == 1);
-}
-
-TEST(stop_in_a_callback_fails) {
-    htw::scheduler scheduler(test::manual());
-    bool ran = false;
-    htw::timer timer = scheduler.schedule(1ms, [&] {
-        ran = true;
-        CHECK_FAILS(scheduler.stop(), std::errc::resource_deadlock_would_occur);
-        CHECK_FAILS(scheduler.advance(1ms), std::errc::resource_deadlock_would_occur);
-        std::error_code error;
-        CHECK(scheduler.stop(error) == 0 && error == std::errc::resource_deadlock_would_occur);
-    });
-    scheduler.advance(1ms);
-    CHECK(ran);
-}
-
 /* The sites of a scheduler, each as "name function:line pending". */
 static std::vector<std::string> sites_of(const htw::scheduler &scheduler) {
     std::vector<std::string> sites;

@@ -4,12 +4,8 @@
 
 #include <memory>
 #include <optional>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <thread>
 #include <type_traits>
-#include <unistd.h>
 
 static_assert(!std::is_copy_constructible_v<htw::timer> && !std::is_copy_assignable_v<htw::timer>);
 static_assert(std::is_nothrow_move_constructible_v<htw::timer>);
@@ -160,44 +156,11 @@ TEST(cancel_races_with_the_callback) {
     CHECK(destroyed == count && runs > 0 && cancelled <= count - runs);
 }
 
-TEST(destructor_waits_in_a_thread_that_is_cancelled) {
-    htw::scheduler scheduler;
-    test::gate started, go_on, about_to_wait;
-    std::atomic<bool> ended { false };
-    htw::timer timer = scheduler.schedule(0s, [&] {
-        started.open();
-        go_on.wait();
-        ended = true;
-    });
-    started.wait();
-    std::atomic<bool> waited { false };
-    std::thread waiter([&] {
-        about_to_wait.open();
-        timer.reset();
-        waited = ended.load();
-        pthread_exit(nullptr); // also what the cancellation would do here
-    });
-    about_to_wait.wait();
-    pthread_cancel(waiter.native_handle());
-    std::this_thread::sleep_for(2ms);
-    go_on.open();
-    waiter.join();
-    CHECK(waited);
-}
-
 TEST(scheduler_destroyed_in_its_callback_ends_the_program) {
     CHECK(test::signal_of([] {
               auto scheduler = std::make_unique<htw::scheduler>(test::manual());
               scheduler->schedule(1ms, [&scheduler] { scheduler.reset(); }).detach();
               scheduler->advance(1ms);
-          }) == SIGABRT);
-}
-
-TEST(exception_in_a_thread_of_the_library_ends_the_program) {
-    CHECK(test::signal_of([] {
-              htw::scheduler scheduler;
-              scheduler.schedule(0s, [] { throw 1; }).detach();
-              std::this_thread::sleep_for(5s);
           }) == SIGABRT);
 }
 
@@ -219,17 +182,12 @@ TEST(objects_can_be_destroyed_after_a_fork) {
     auto scheduler = std::make_unique<htw::scheduler>(options);
     auto group = std::make_unique<htw::group>(*scheduler);
     htw::timer timer = scheduler->schedule(1h, [token = test::token(destroyed)] {});
-    std::fflush(nullptr);
-    pid_t child = fork();
-    if (child == 0) {
-        CHECK(timer.cancel() == htw::outcome::gone);
-        timer.reset();
-        CHECK_FAILS(scheduler->schedule(1s, [] {}), std::errc::owner_dead);
-        group.reset();
-        scheduler.reset();
-        _exit(test::failures == 0 && destroyed == 0 ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(test::status_in_child([&] {
+              CHECK(timer.cancel() == htw::outcome::gone);
+              timer.reset();
+              CHECK_FAILS(scheduler->schedule(1s, [] {}), std::errc::owner_dead);
+              group.reset();
+              scheduler.reset();
+              CHECK(destroyed == 0);
+          }) == 0);
 }

@@ -38,8 +38,7 @@ class Place:
         for path in [*(root / "examples").glob("*.c*"), *(root / "examples/loops").glob("*.c")]:
             shutil.copy(path, self.folder)
         shutil.copy(root / "examples/hello.c", self.folder / "program.c")
-        self.sources = {path: flush(path.read_text()) for folder in ("examples", "tests/cpp")
-                        for path in (root / folder).rglob("*.c*")}
+        self.cpp_before = "" # classes and functions that the blocks of C++ have defined
 
     def close(self):
         shutil.rmtree(self.folder)
@@ -63,11 +62,6 @@ class Place:
         return path
 
 
-def flush(program):
-    """Without the indentation of the lines."""
-    return "".join(line.strip() + "\n" for line in program.splitlines())
-
-
 def flags(text):
     library = next((name for name in ("calendar", "journal", "monitor") if f"htw/{name}.h" in text), None)
     return f"$(pkg-config --cflags --libs {'htw-' + library if library else 'htw'})"
@@ -87,13 +81,14 @@ def c(place, text):
 
 
 def cpp(place, text):
-    if any(flush(text) in source for source in place.sources.values()):
-        return None # in a program that is compiled and run by the tests
-    if "int main(" not in text:
-        return "neither a program, nor a part of one in examples/ or tests/cpp"
-    place.write("block.cpp", text)
-    command = f"c++ -std=c++20 {' '.join(WARNINGS)} block.cpp -o block {flags(text)}"
-    return place.run(["sh", "-c", command]) or place.run(["./block"])
+    body = ""
+    if re.match(r"(class|struct|void|task) ", text):
+        place.cpp_before += text
+    else:
+        body = text
+    place.write("part.cpp", f'#include "{place.root}/tests/docs/context.hpp"\n{place.cpp_before}PART;\n'
+                            f"PART {{ {{\n#line 1\n{body}}} }}\n")
+    return place.run(["sh", "-c", "c++ -std=c++20 -Wall -Werror -Wno-unused -fsyntax-only part.cpp $(pkg-config --cflags htw)"])
 
 
 def sh(place, text):
