@@ -47,6 +47,7 @@ MONITOR_TEST(monitor_without_sources_answers) {
     const char *metrics = client_ask(f->path, "metrics\n");
     assert_memory_equal(metrics, "# HELP htw_info ", 16);
     assert_null(strstr(metrics, "htw_pending"));
+    assert_says(client_ask(f->path, "events\n"), "\"schedulers\":[]}\n{\"events\":0,");
 }
 
 MONITOR_TEST(monitor_escapes_the_name_of_the_program) {

@@ -65,6 +65,7 @@ MONITOR_TEST(monitor_tells_sites_on_request_only) {
     arm(scheduler, 7 * MS, &site);
     assert_int_equal(htw_schedule(scheduler, 5 * MS, expire, NULL, &handle), 0);
     assert_null(strstr(client_ask(f->path, "json\n"), "accept_one"));
+    assert_says(client_ask(f->path, "json\n"), "\"shards\":[{\"scheduled\":3,");
     const char *answer = client_ask(f->path, "json sites\n");
     assert_says(answer, "\"observed\":[]");
     assert_says(answer, "\"sites\":[{\"name\":\"idle\",\"file\":\"src/a.c\",\"line\":12,"

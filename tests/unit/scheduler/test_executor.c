@@ -68,18 +68,18 @@ LATER_TEST(tasks_are_run_or_give_their_arguments_back) {
     assert_int_equal(pthread_create(&taker.other, NULL, run_or_drop_kept, &taker), 0);
     for (unsigned i = 0; i < TASKS; i++)
         arm(f, i, DELAY_NS);
-    advance(f, DELAY_NS); /* waits for the other thread */
+    advance(f, DELAY_NS); /* waits until all tasks are over */
+    pthread_mutex_lock(&taker.mutex);
+    taker.over = true;
+    pthread_cond_signal(&taker.arrived);
+    pthread_mutex_unlock(&taker.mutex);
+    pthread_join(taker.other, NULL);
     for (unsigned i = 0; i < TASKS; i++) {
         assert_int_equal(f->probes[i].runs + f->probes[i].visits, 1);
         assert_int_equal(cancel(f, i), HTW_GONE);
     }
     assert_int_equal(scheduler_stats(f).cancelled, TASKS / 2);
     assert_int_equal(f->runs, TASKS / 2);
-    pthread_mutex_lock(&taker.mutex);
-    taker.over = true;
-    pthread_cond_signal(&taker.arrived);
-    pthread_mutex_unlock(&taker.mutex);
-    pthread_join(taker.other, NULL);
     pthread_cond_destroy(&taker.arrived);
     pthread_mutex_destroy(&taker.mutex);
 }
