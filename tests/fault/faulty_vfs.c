@@ -44,8 +44,8 @@ static struct {
     enum fault fault;
     long nth, times;
 } plans[PLANS];
-static long operations, accesses, failures;
-static bool has_power = true;
+static _Atomic long operations, accesses, failures;
+static _Atomic bool has_power = true;
 static int loses = -1; /* an enum loss, or -1: of each file another one */
 static struct random_source source;
 
@@ -421,30 +421,19 @@ void faulty_vfs_relent(void) {
 }
 
 long faulty_vfs_operations(void) {
-    pthread_mutex_lock(&mutex);
-    long count = operations;
-    pthread_mutex_unlock(&mutex);
-    return count;
+    return operations;
 }
 
 bool faulty_vfs_has_power(void) {
-    pthread_mutex_lock(&mutex);
-    bool result = has_power;
-    pthread_mutex_unlock(&mutex);
-    return result;
+    return has_power;
 }
 
 long faulty_vfs_failures(void) {
-    pthread_mutex_lock(&mutex);
-    long count = failures;
-    pthread_mutex_unlock(&mutex);
-    return count;
+    return failures;
 }
 
 void faulty_vfs_power_off(void) {
-    pthread_mutex_lock(&mutex);
     has_power = false;
-    pthread_mutex_unlock(&mutex);
 }
 
 /* The size is that of the disk, or the new one. What was cut off comes back only with the size before. */

@@ -356,38 +356,9 @@ bool history_finish(struct history *self, enum history_end end) {
 }
 
 void history_describe(const struct history_op *op, char *text, size_t size) {
-    switch (op->kind) {
-    case HISTORY_SCHEDULE:
-        snprintf(text, size, "schedule %" PRIu32 " %" PRIu64, op->timer, op->tick);
-        break;
-    case HISTORY_WITHIN:
-        snprintf(text, size, "within %" PRIu32 " %" PRIu64 " %" PRIu64, op->timer, op->tick,
-                 op->latest);
-        break;
-    case HISTORY_CANCEL:
-        snprintf(text, size, "cancel %" PRIu32, op->timer);
-        break;
-    case HISTORY_POLL:
-        snprintf(text, size, "poll %" PRIu64, op->tick);
-        break;
-    case HISTORY_BATCH:
-        snprintf(text, size, "batch %" PRIu64 " max %zu budget %zu", op->tick, op->max, op->budget);
-        break;
-    case HISTORY_NEXT:
-        snprintf(text, size, "next");
-        break;
-    case HISTORY_RESERVE:
-        snprintf(text, size, "reserve %" PRIu64, op->tick);
-        break;
-    case HISTORY_DRAIN:
-        snprintf(text, size, "drain");
-        break;
-    case HISTORY_REFUSE:
-        snprintf(text, size, op->max == 0 ? "refuse none" : "refuse allocation %zu from now%s",
-                 op->max, op->budget != 0 ? " and all later ones" : "");
-        break;
-    case HISTORY_KINDS:
-        snprintf(text, size, "nothing");
-        break;
-    }
+    static const char *const names[HISTORY_KINDS + 1] = { "schedule", "within", "cancel",  "poll",
+                                                          "batch",    "next",   "reserve", "drain",
+                                                          "refuse",   "nothing" };
+    snprintf(text, size, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 " %zu %zu", names[op->kind],
+             op->timer, op->tick, op->latest, op->max, op->budget);
 }

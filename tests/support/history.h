@@ -87,7 +87,7 @@ bool history_finish(struct history *self, enum history_end end);
 /** Frees everything. */
 void history_close(struct history *self);
 
-/** Writes an operation as a line for people. */
+/** Writes an operation for people: its kind, and all its members in their order. */
 void history_describe(const struct history_op *op, char *text, size_t size);
 
 #endif /* TESTS_HISTORY_H */

@@ -212,6 +212,18 @@ ROWS_TEST(rows_of_a_block_that_went_too_early_come_again) {
     assert_int_equal(scan(), 1);
 }
 
+ROWS_TEST(rows_of_a_block_that_was_empty_stay_with_its_next_job) {
+    begin_change();
+    insert(BASE_NS);
+    remove_from(0);
+    insert(BASE_NS);
+    commit();
+    assert_int_equal(jobs[1], jobs[0] + 1);
+    close_database(true); /* which looks for blocks without jobs */
+    open_database();
+    assert_int_equal(scan(), 1);
+}
+
 ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
     assert_int_equal(sqlite3_exec(database.connection, "INSERT INTO block VALUES (5, 300, 555)",
                                   NULL, NULL, NULL),
