@@ -32,4 +32,6 @@ rd_kafka_t *client_open(const struct options *options, rd_kafka_type_t type,
 
 int64_t client_now_ms(void);
 
+extern const struct workload workload_load, workload_ladder;
+
 #endif

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-extern const struct workload workload_load, workload_ladder;
-
 static const struct workload *const workloads[] = { &workload_load, &workload_ladder, NULL };
 
 static struct options options = { .size = 100 };

@@ -37,6 +37,9 @@ UNIT_TEST(levels_place_is_the_lowest_level_that_reaches) {
                          cases[i].level);
     /* What is overdue is due with the present bucket. */
     assert_int_equal(htw__levels_place(&usual, clock_ms, 5).number, 1700000000);
+    int64_t end_ms = (clock_ms / 1048576000 + 64) * 1048576000;
+    assert_true(htw__levels_reach(&usual, clock_ms, end_ms - 1));
+    assert_false(htw__levels_reach(&usual, clock_ms, end_ms));
 }
 
 /*
