@@ -40,11 +40,6 @@ bool htw__history_has_work(const struct htw_journal *journal) {
            journal->forget_ns <= htw__journal_now(journal);
 }
 
-static int remove_row(struct htw_journal *journal, const struct htw__scan_row *row) {
-    htw__count_job(journal, (uint32_t)row->place, HTW_JOB_DONE, -1);
-    return htw__database_forget(&journal->database, row->id);
-}
-
 /* Some jobs of the minutes before `end`. When there will be more: `ret_next_ns`. */
 static int remove_some(struct htw_journal *journal, uint64_t end, int64_t *ret_next_ns) {
     const uint64_t first = htw__place(HTW__PLACE_DONE, 0, 0),
@@ -55,8 +50,11 @@ static int remove_some(struct htw_journal *journal, uint64_t end, int64_t *ret_n
         end == 0 ? 0
                  : htw__database_scan(&journal->database, &scan, journal->scan_rows, HTW__SCAN_MAX);
     int error = count < 0 ? (int)count : 0;
-    for (int64_t i = 0; i < count && error == 0; i++)
-        error = remove_row(journal, &journal->scan_rows[i]);
+    for (int64_t i = 0; i < count && error == 0; i++) {
+        const struct htw__scan_row *row = &journal->scan_rows[i];
+        htw__count_job(journal, (uint32_t)row->place, HTW_JOB_DONE, -1);
+        error = htw__database_forget(&journal->database, row->id);
+    }
     if (error == 0)
         error = htw__database_next_place(&journal->database, first, last, &place);
     if (error != 0)

@@ -95,27 +95,20 @@ static int load(struct htw_journal *journal) {
     return 0;
 }
 
-static int open_path(struct htw_journal *journal, const char *path) {
-    int error = htw__database_check_sqlite();
-    if (error != 0)
-        return error;
-    return journal->is_read_only ? htw__journal_path_find(&journal->path, path)
-                                 : htw__journal_path_open(&journal->path, path);
-}
-
 static int open_file(struct htw_journal *journal, const char *path,
                      const struct htw_journal_options *options) {
-    int error = open_path(journal, path);
+    struct htw__database *database = &journal->database;
+    bool is_read_only = journal->is_read_only;
+    int error = htw__database_check_sqlite();
+    if (error == 0)
+        error = is_read_only ? htw__journal_path_find(&journal->path, path)
+                             : htw__journal_path_open(&journal->path, path);
     if (error != 0)
         return error;
-    error = journal->is_read_only
-                ? htw__database_open_to_read(&journal->database, &journal->path, false)
-                : htw__database_open(&journal->database, &journal->path, options);
-    if (error == 0) {
-        error = load(journal);
-        if (error != 0)
-            htw__database_close(&journal->database, false, 0);
-    }
+    error = is_read_only ? htw__database_open_to_read(database, &journal->path, false)
+                         : htw__database_open(database, &journal->path, options);
+    if (error == 0 && (error = load(journal)) != 0)
+        htw__database_close(database, false, 0);
     if (error != 0)
         htw__journal_path_close(&journal->path, false);
     return error;

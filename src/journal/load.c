@@ -69,25 +69,18 @@ int64_t htw__jobs_scan(struct htw_journal *journal, struct htw__scan *scan) {
     return count;
 }
 
-/* Without the lock. */
-static int read_job(struct htw_journal *journal, uint64_t id, struct htw__job **ret_job,
-                    struct htw__whereabouts *ret_where) {
-    struct htw__job_row row;
-    int error = htw__database_fetch(&journal->database, id, &row, ret_where);
-    if (error != 0)
-        return error;
-    error = htw__job_load(journal, id, &row, ret_where, ret_job);
-    htw__database_fetch_end(&journal->database);
-    return error;
-}
-
 int htw__job_take(struct htw_journal *journal, uint64_t id) {
-    struct htw__job *job;
+    struct htw__job *job = NULL;
+    struct htw__job_row row;
     struct htw__whereabouts where;
     if (htw__jobs_find(&journal->jobs, id) != NULL)
         return 0;
     htw__mutex_unlock(&journal->mutex);
-    int error = read_job(journal, id, &job, &where);
+    int error = htw__database_fetch(&journal->database, id, &row, &where);
+    if (error == 0) {
+        error = htw__job_load(journal, id, &row, &where, &job);
+        htw__database_fetch_end(&journal->database);
+    }
     htw__mutex_lock(&journal->mutex);
     if (error != 0)
         return error;
