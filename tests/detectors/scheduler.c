@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "parcel.h"
 
-#include <errno.h>
-
 #define PARCELS 200
 
 static struct htw_scheduler *create(void) {
@@ -269,30 +267,12 @@ static void *schedule_far(void *scheduler) {
     return NULL;
 }
 
-/* The stop has its timers back while this thread goes on. */
-static void *schedule_until_stop(void *scheduler) {
-    int error = 0;
-    while (error == 0) {
-        struct parcel *parcel = parcel_create(scheduler, 0);
-        error = htw_schedule(scheduler, HTW_HOUR, free_parcel, parcel, NULL);
-        if (error != 0)
-            parcel_free(parcel);
-        sleep_ms(1);
-    }
-    REQUIRE(error == -ESHUTDOWN);
-    return NULL;
-}
-
 static void back_by_stop(void) {
     struct htw_scheduler *scheduler = create();
-    pthread_t thread;
     long visited = 0;
-    REQUIRE(pthread_create(&thread, NULL, schedule_until_stop, scheduler) == 0);
-    while (htw_pending(scheduler) == 0)
-        sleep_ms(1);
+    run_in_two_threads(schedule_far, scheduler);
     REQUIRE(htw_scheduler_stop(scheduler, visit_and_free, &visited) == 0);
     REQUIRE(visited > 0);
-    pthread_join(thread, NULL);
     destroy(scheduler);
 }
 
