@@ -47,15 +47,14 @@ static struct line *find(uintptr_t number) {
     return &lines[place];
 }
 
-static void log_event(unsigned cpu, uintptr_t address, bool is_write, const void *code) {
+static void log_event(bool is_write, const void *code) {
     if (event_count == event_room) {
         event_room = event_room == 0 ? 4096 : 2 * event_room;
         events = realloc(events, event_room * sizeof(*events));
         if (events == NULL)
             fail("out of memory");
     }
-    events[event_count++] =
-        (struct cache_event) { address, (uintptr_t)code, (uint8_t)cpu, is_write };
+    events[event_count++] = (struct cache_event) { (uintptr_t)code, is_write };
 }
 
 /* Whether the line changes hands. */
@@ -75,8 +74,7 @@ unsigned cache_access(unsigned cpu, const volatile void *memory, size_t size, bo
             continue;
         moved++;
         if (is_logging)
-            log_event(cpu, first > number * CACHE_LINE ? first : number * CACHE_LINE, is_write,
-                      code);
+            log_event(is_write, code);
     }
     return moved;
 }

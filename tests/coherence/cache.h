@@ -8,7 +8,7 @@
  * writes one that others have, too. A line that no CPU has had yet comes from memory, which does
  * not count.
  *
- * Lines that change hands are logged while the log is on: where, and by which code.
+ * Lines that change hands are logged while the log is on: by which code.
  */
 #ifndef TESTS_COHERENCE_CACHE_H
 #define TESTS_COHERENCE_CACHE_H
@@ -21,8 +21,7 @@
 #define CACHE_LINE 64u
 
 struct cache_event {
-    uintptr_t address, code;
-    uint8_t cpu;
+    uintptr_t code;
     bool is_write;
 };
 

@@ -30,7 +30,4 @@ void cpus_skip(bool on);
 /* In a body: the workload itself reads or writes its memory here. */
 void cpus_touch(const void *memory, size_t size, bool is_write);
 
-/* In a body: the address behind the call of the innermost function of the library; NULL: it is not known. */
-const void *cpus_caller(void);
-
 #endif /* TESTS_COHERENCE_CPUS_H */

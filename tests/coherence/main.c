@@ -3,11 +3,10 @@
  * main.c - how many cache lines change hands in an operation of the library, with 2 to 64 CPUs.
  *
  *   coherence                       all workloads; fails where more lines change hands than may
- *   coherence --lines WORKLOAD N    which lines these are, with N CPUs
+ *   coherence --lines WORKLOAD N    which code moves them, with N CPUs
  */
 #include "cache.h"
 #include "cpus.h"
-#include "memory.h"
 #include "run.h"
 #include "../support/symbols.h"
 
@@ -42,10 +41,9 @@ static struct result run(const struct workload *workload, unsigned cpus) {
     return result;
 }
 
-/* ---- which lines */
+/* ---- which code */
 
 struct place {
-    char what[128];
     uintptr_t code;
     size_t reads, writes;
 };
@@ -60,16 +58,13 @@ static size_t collect(struct place *places, size_t room) {
     size_t count, found = 0;
     const struct cache_event *events = cache_events(&count);
     for (size_t i = 0; i < count; i++) {
-        struct place place = { .code = events[i].code };
-        memory_describe(events[i].address, place.what, sizeof(place.what));
         size_t j = 0;
-        while (j < found &&
-               (places[j].code != place.code || strcmp(places[j].what, place.what) != 0))
+        while (j < found && places[j].code != events[i].code)
             j++;
         if (j == room)
             continue;
         if (j == found)
-            places[found++] = place;
+            places[found++] = (struct place) { .code = events[i].code };
         places[j].writes += events[i].is_write;
         places[j].reads += !events[i].is_write;
     }
@@ -84,9 +79,9 @@ static int print_lines(const struct workload *workload, unsigned cpus) {
            result.lines, result.user_lines);
     size_t count = collect(places, PLACES_MAX);
     for (size_t i = 0; i < count && i < PLACES_SHOWN; i++)
-        printf("%7.3f  %-5s  %-34s %s\n",
+        printf("%7.3f  %-5s  %s\n",
                (double)(places[i].reads + places[i].writes) / operations_of(cpus) / cpus,
-               places[i].reads == 0 ? "write" : "read", places[i].what,
+               places[i].reads == 0 ? "write" : "read",
                places[i].code == 0 ? "the workload" : symbols_place(places[i].code));
     return 0;
 }

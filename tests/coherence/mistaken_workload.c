@@ -11,7 +11,6 @@ static struct htw__counter *counters;
 
 static void create(unsigned cpus) {
     counters = memory_allocate(cpus * sizeof(*counters));
-    memory_name(counters, sizeof(*counters), cpus, "counter", NULL);
 }
 
 static void operate(unsigned number) {

@@ -35,37 +35,6 @@ static struct htw_scheduler *scheduler;
 static struct htw_purgatory *purgatory;
 static struct submitter submitters[CPUS_MAX];
 
-#define FIELD(member) \
-    { #member, offsetof(struct htw__purgatory_shard, member) }
-static const struct memory_field shard_fields[] = {
-    FIELD(first), FIELD(second),   FIELD(table),     FIELD(bytes), FIELD(orphans),
-    FIELD(idle),  FIELD(deferred), FIELD(purgatory), { NULL, 0 },
-};
-#undef FIELD
-#define FIELD(member) \
-    { #member, offsetof(struct htw__cpu, member) }
-static const struct memory_field cpu_fields[] = {
-    FIELD(lock),          FIELD(current_alarm), FIELD(alarm_tick), FIELD(wheel),
-    FIELD(purgatory),     FIELD(counts),        FIELD(waits),      FIELD(alarms),
-    FIELD(key_pool_lock), FIELD(key_pool),      { NULL, 0 },
-};
-#undef FIELD
-#define FIELD(member) \
-    { #member, offsetof(struct operation, member) }
-static const struct memory_field operation_fields[] = {
-    FIELD(request._state),
-    FIELD(request._count),
-    FIELD(request._since_ms),
-    FIELD(request._cpu),
-    FIELD(request._flags),
-    FIELD(request._purgatory),
-    FIELD(request._timeout),
-    FIELD(request._place),
-    FIELD(ready),
-    { NULL, 0 },
-};
-#undef FIELD
-
 static bool is_ready(void *context, struct htw_request *request) {
     (void)context;
     struct operation *operation = (struct operation *)(void *)request;
@@ -88,7 +57,6 @@ static void create_submitter(struct submitter *submitter, unsigned cpus, uint32_
     uint32_t count = PENDING / cpus + SPARE;
     *submitter = (struct submitter) { .count = count, .first_key = first_key };
     submitter->places = memory_allocate(count * sizeof(struct operation));
-    memory_name(submitter->places, sizeof(struct operation), count, "request", operation_fields);
 }
 
 static void create(unsigned cpus, bool own_keys) {
@@ -104,11 +72,6 @@ static void create(unsigned cpus, bool own_keys) {
     options.release = release;
     options.allocator = &memory_allocator;
     workload_require(htw_purgatory_create(&purgatory, scheduler, &options), "htw_purgatory_create");
-    memory_name(purgatory, sizeof(*purgatory), 1, "purgatory", NULL);
-    memory_name(purgatory->shards, sizeof(struct htw__purgatory_shard), purgatory->shard_count,
-                "purgatory shard", shard_fields);
-    memory_name(purgatory->cpus, sizeof(struct htw__cpu), purgatory->cpu_count, "purgatory cpu",
-                cpu_fields);
     for (unsigned i = 0; i < cpus; i++)
         create_submitter(&submitters[i], cpus, own_keys ? i * KEYS : 0);
 }

@@ -24,46 +24,6 @@ static unsigned cpu_count;
 static struct htw_group *groups[CPUS_MAX];
 static struct mailbox mailboxes[CPUS_MAX];
 
-#define FIELD(member) \
-    { #member, offsetof(struct htw__shard, member) }
-static const struct memory_field shard_fields[] = {
-    FIELD(scheduler),
-    FIELD(others),
-    FIELD(slab.views),
-    FIELD(slab.current),
-    FIELD(slab.pages),
-    FIELD(slab.page_count),
-    FIELD(lock),
-    FIELD(closed),
-    FIELD(stale_to_free),
-    FIELD(taken),
-    FIELD(own),
-    FIELD(own.wake_tick),
-    FIELD(own.fast_after_tick),
-    FIELD(own.wheel),
-    FIELD(scheduled),
-    FIELD(cancelled),
-    FIELD(handed_back),
-    FIELD(moved),
-    FIELD(refused),
-    FIELD(credit),
-    FIELD(recent),
-    FIELD(recent_next),
-    FIELD(unstarted),
-    FIELD(attributes_bytes),
-    FIELD(keys),
-    FIELD(stale),
-    { NULL, 0 },
-};
-#undef FIELD
-#define FIELD(member) \
-    { #member, offsetof(struct htw_scheduler, member) }
-static const struct memory_field scheduler_fields[] = {
-    FIELD(shards),     FIELD(mode), FIELD(manual_ns),      FIELD(clocks_in_use),   FIELD(credit),
-    FIELD(work_queue), FIELD(life), FIELD(cancel_waiters), FIELD(clock_listeners), { NULL, 0 },
-};
-#undef FIELD
-
 static void never_called(void *arg, const struct htw_expiration *expiration) {
     (void)arg, (void)expiration;
 }
@@ -77,11 +37,6 @@ static void create_scheduler(unsigned cpus, uint64_t max_pending) {
     options.allocator = &memory_allocator;
     workload_require(htw_scheduler_create(&scheduler, &options), "htw_scheduler_create");
     cpu_count = cpus;
-    memory_name(scheduler, sizeof(*scheduler), 1, "scheduler", scheduler_fields);
-    memory_name(scheduler->shards, sizeof(struct htw__shard), scheduler->shard_count, "shard",
-                shard_fields);
-    memory_name(scheduler->expirers, sizeof(struct htw__expirer), scheduler->expirer_count,
-                "expirer", NULL);
 }
 
 static void create(unsigned cpus) {

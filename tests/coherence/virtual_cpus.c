@@ -26,7 +26,6 @@
 #define LINE_NS 60.0 /* a cache line that changes hands */
 #define YIELD_NS 400.0
 #define PAUSE_NS 20.0
-#define FRAMES 128
 
 struct cpu {
     double now_ns, until_ns;
@@ -47,8 +46,6 @@ static unsigned cpu_count = 1, arrived;
 static double ahead_ns = COARSELY_AHEAD_NS;
 static unsigned awaiting; /* CPUs that await a change of a line */
 static _Thread_local struct cpu *self;
-static _Thread_local const void *callers[FRAMES];
-static _Thread_local unsigned depth;
 
 static unsigned number_of(const struct cpu *cpu) {
     return (unsigned)(cpu - cpus);
@@ -136,20 +133,6 @@ static void access_memory(const volatile void *memory, size_t size, bool is_writ
     if (is_write && awaiting > 0)
         end_waits(self->last_line);
     self->now_ns += STEP_NS + moved * LINE_NS;
-}
-
-void hook_enter(const void *caller) {
-    if (depth < FRAMES)
-        callers[depth] = caller;
-    depth++;
-}
-
-void hook_leave(void) {
-    depth--;
-}
-
-const void *cpus_caller(void) {
-    return depth > 0 && depth <= FRAMES ? callers[depth - 1] : NULL;
 }
 
 void hook_read(const volatile void *memory, size_t size, const void *code) {

@@ -231,13 +231,6 @@ const struct htw_allocator explore_allocator = { .allocate = allocate, .release 
 
 /* ---- what the machine does not play */
 
-void hook_enter(const void *caller) {
-    (void)caller;
-}
-
-void hook_leave(void) {
-}
-
 void hook_prefetch(const void *memory) {
     (void)memory;
 }

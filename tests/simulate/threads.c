@@ -200,13 +200,6 @@ void hook_fence(int order, const void *code) {
     (void)order, (void)code;
 }
 
-void hook_enter(const void *caller) {
-    (void)caller;
-}
-
-void hook_leave(void) {
-}
-
 void hook_prefetch(const void *memory) {
     (void)memory;
 }

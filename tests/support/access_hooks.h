@@ -15,10 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function has been entered from `caller`, or is left. */
-void hook_enter(const void *caller);
-void hook_leave(void);
-
 /* ---- plain accesses */
 
 void hook_read(const volatile void *memory, size_t size, const void *code);

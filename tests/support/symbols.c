@@ -38,46 +38,36 @@ static FILE *ask(uintptr_t code) {
 static struct place {
     uintptr_t code;
     char text[PLACE_BYTES];
-    char function[128]; /* the outermost one */
 } places[PLACES];
 
 /* Two lines for each function: its name, and FILE:LINE. */
 static void find(struct place *place) {
-    char line[128];
+    char function[128], line[128];
     size_t length = 0;
     unsigned shown = 0;
     strcpy(place->text, "?");
-    strcpy(place->function, "?");
     FILE *answer = ask(place->code);
     if (answer == NULL)
         return;
-    while (fgets(place->function, sizeof(place->function), answer) != NULL) {
-        place->function[strcspn(place->function, "\n")] = '\0';
+    while (fgets(function, sizeof(function), answer) != NULL) {
+        function[strcspn(function, "\n")] = '\0';
         if (fgets(line, sizeof(line), answer) == NULL)
             break;
         line[strcspn(line, " \n")] = '\0';
         if (shown++ < SHOWN && length < PLACE_BYTES)
             length += (size_t)snprintf(place->text + length, PLACE_BYTES - length, "%s%s %s",
-                                       shown == 1 ? "" : " < ", place->function, line);
+                                       shown == 1 ? "" : " < ", function, line);
     }
     pclose(answer);
 }
 
-static const struct place *place_of(uintptr_t code) {
+const char *symbols_place(uintptr_t code) {
     struct place *place = &places[code / 2 % PLACES];
     if (place->code != code) {
         place->code = code;
         find(place);
     }
-    return place;
-}
-
-const char *symbols_place(uintptr_t code) {
-    return place_of(code)->text;
-}
-
-const char *symbols_function(uintptr_t code) {
-    return place_of(code)->function;
+    return place->text;
 }
 
 void symbols_print(const char *line) {

@@ -5,10 +5,7 @@
 
 #include <stdint.h>
 
-/* "take_block": not a function that was compiled into it. Valid until the next call, as all of these. */
-const char *symbols_function(uintptr_t code);
-
-/* "htw__lock_acquire lock.h:41 < link_to submit.c:121": the innermost functions first. */
+/* "htw__lock_acquire lock.h:41 < link_to submit.c:121": the innermost functions first. Valid until the next call. */
 const char *symbols_place(uintptr_t code);
 
 /* Prints a line in which addresses, " at 0x1234", become places. */
