@@ -39,6 +39,16 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
     return result;
 }
 
+static _Atomic unsigned polls;
+
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
+    polls++;
+    return __real_poll(fds, count, timeout_ms);
+}
+
 static bool is_json(const char *answer) {
     return strncmp(answer, "{\"htw\":", 7) == 0 && strstr(answer, "]}\n") != NULL;
 }
@@ -69,6 +79,17 @@ MONITOR_TEST(monitor_answers_a_request_that_ends_with_the_stream) {
     shutdown(fd, SHUT_WR);
     assert_string_equal(client_read(fd, NULL), "");
     close(fd);
+}
+
+/* It waits for its turn: answers are 10 ms apart. */
+/* holds: monitor-4a */
+MONITOR_TEST(monitor_sleeps_while_a_client_waits_that_has_sent_more) {
+    char request[4096] = "json\n";
+    memset(request + 5, 'x', sizeof(request) - 6);
+    client_ask(f->path, "json\n");
+    unsigned before = polls;
+    assert_true(is_json(client_ask(f->path, request)));
+    assert_in_range(polls - before, 1, 20);
 }
 
 /* holds: monitor-4 */

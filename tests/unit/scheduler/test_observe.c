@@ -3,7 +3,6 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

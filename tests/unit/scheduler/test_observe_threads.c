@@ -4,9 +4,7 @@
 
 #include <htw/scheduler.h>
 
-#include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

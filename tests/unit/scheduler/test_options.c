@@ -139,19 +139,6 @@ SCHEDULER_TEST(scheduler_defaults_are_those_of_the_header) {
     assert_int_equal(scheduler_stats(f).late, 1);
 }
 
-/* The caller may forget them at once. */
-SCHEDULER_TEST(scheduler_options_are_not_kept) {
-    char name[] = "mine";
-    f->options.thread_name = name;
-    f->options.manual_start_ns = 5;
-    scheduler_reopen(f);
-    name[0] = 0;
-    assert_int_equal(htw_scheduler_now(f->scheduler), 5);
-    arm(f, 0, 0);
-    advance(f, 0);
-    assert_ran(f, 0);
-}
-
 /* ---- calls without a scheduler */
 
 UNIT_TEST(scheduler_null_is_refused_by_what_schedules) {
