@@ -205,40 +205,13 @@ const struct htw__command_line htw__relay_line = {
     .option_count = sizeof(rows) / sizeof(rows[0]),
 };
 
-/* Whether everything is there, and goes together. */
-static bool complete(struct htw__relay_command *command, const char *topic) {
-    struct htw__kafka_options *kafka = &command->kafka;
-    struct htw__relay_options *relay = &kafka->relay;
-    if (kafka->brokers == NULL) {
-        htw__terminal_error("--brokers is missing");
-        return false;
-    }
-    if (!htw__levels_are_valid(&relay->levels)) {
-        htw__terminal_error("--width, --size and --levels: the highest level is too wide");
-        return false;
-    }
-    kafka->input = topic;
-    kafka->properties = command->properties.items;
-    kafka->property_count = command->properties.count;
-    if (kafka->group == NULL)
-        kafka->group = topic;
-    relay->lead_ms = relay->levels.width_ms < 1000 ? relay->levels.width_ms : 1000;
-    relay->destinations.patterns = command->patterns;
-    if (relay->destinations.default_topic == NULL && relay->destinations.pattern_count == 0 &&
-        !command->create_topics && command->action == HTW__RELAY_NO_ACTION) {
-        htw__terminal_error("no destination is allowed: --to or --allow is missing");
-        return false;
-    }
-    return true;
-}
-
 static const struct {
     const char *name;
     int words_least, words_most; /* after TOPIC */
 } actions[] = {
-    [HTW__RELAY_LIST] = { "list", 0, 0 },           [HTW__RELAY_SHOW] = { "show", 1, INT_MAX },
-    [HTW__RELAY_CANCEL] = { "cancel", 1, INT_MAX }, [HTW__RELAY_MOVE] = { "move", 2, 2 },
-    [HTW__RELAY_HTTP] = { "http", 0, 0 },
+    [HTW__RELAY_NO_ACTION] = { "", 0, 0 },      [HTW__RELAY_LIST] = { "list", 0, 0 },
+    [HTW__RELAY_SHOW] = { "show", 1, INT_MAX }, [HTW__RELAY_CANCEL] = { "cancel", 1, INT_MAX },
+    [HTW__RELAY_MOVE] = { "move", 2, 2 },       [HTW__RELAY_HTTP] = { "http", 0, 0 },
 };
 
 /* A topic may have the name of an action: what is alone is a topic. */
@@ -249,36 +222,53 @@ static enum htw__relay_action find_action(int count, char *words[]) {
     return HTW__RELAY_NO_ACTION;
 }
 
-static bool fits(const struct htw__relay_command *command, bool is_wrong, const char *what) {
-    if (is_wrong)
-        htw__terminal_error("%s: %s",
-                            command->action == HTW__RELAY_NO_ACTION ? "relay"
-                                                                    : actions[command->action].name,
-                            what);
-    return !is_wrong;
+/* What is missing, or does not go together; NULL: nothing. `words` are TOPIC and what follows; `ret_word` is one that is wrong. */
+static const char *find_mistake(struct htw__relay_command *command, int count, char *words[],
+                                const char **ret_word) {
+    const struct htw__relay_options *relay = &command->kafka.relay;
+    const enum htw__relay_action action = command->action;
+    bool delivers = action == HTW__RELAY_NO_ACTION && !command->create_topics;
+    if (count == 0)
+        return "TOPIC is missing";
+    if (count - 1 < actions[action].words_least)
+        return action == HTW__RELAY_MOVE ? "ID and WHEN expected" : "ID expected";
+    if (count - 1 > actions[action].words_most) {
+        *ret_word = words[actions[action].words_most + 1];
+        return "more words than expected";
+    }
+    if (action == HTW__RELAY_NO_ACTION && command->has_action_options)
+        return "an option of list, show, cancel, move or http";
+    if (action != HTW__RELAY_HTTP && (command->listen != NULL || command->token_file != NULL))
+        return "--listen and --token-file are for http";
+    if (command->kafka.brokers == NULL)
+        return "--brokers is missing";
+    if (!htw__levels_are_valid(&relay->levels))
+        return "--width, --size and --levels: the highest level is too wide";
+    if (delivers && relay->destinations.default_topic == NULL &&
+        relay->destinations.pattern_count == 0)
+        return "no destination is allowed: --to or --allow is missing";
+    if (action != HTW__RELAY_MOVE)
+        return NULL;
+    *ret_word = words[2];
+    return htw__relay_moment(words[2], &command->to_ms);
 }
 
-/* `words` are TOPIC and what follows. */
-static bool complete_action(struct htw__relay_command *command, int count, char *words[]) {
-    const enum htw__relay_action action = command->action;
+static void complete(struct htw__relay_command *command, int count, char *words[]) {
+    struct htw__kafka_options *kafka = &command->kafka;
+    struct htw__relay_options *relay = &kafka->relay;
+    kafka->input = words[0];
+    kafka->properties = command->properties.items;
+    kafka->property_count = command->properties.count;
+    if (kafka->group == NULL)
+        kafka->group = words[0];
+    relay->lead_ms = relay->levels.width_ms < 1000 ? relay->levels.width_ms : 1000;
+    relay->destinations.patterns = command->patterns;
+    if (command->action == HTW__RELAY_NO_ACTION)
+        return;
     command->ids = words + 1;
-    command->id_count = action == HTW__RELAY_MOVE ? 1 : (size_t)count - 1;
-    command->filter.to = command->kafka.relay.destinations.default_topic;
-    command->kafka.at_least_once = true; /* it has no transactions */
-    if (!fits(command, count - 1 < actions[action].words_least,
-              action == HTW__RELAY_MOVE ? "ID and WHEN expected" : "ID expected") ||
-        !fits(command, count - 1 > actions[action].words_most, "more words than expected") ||
-        !fits(command,
-              action != HTW__RELAY_HTTP && (command->listen != NULL || command->token_file != NULL),
-              "--listen and --token-file are for http"))
-        return false;
-    const char *why =
-        action == HTW__RELAY_MOVE ? htw__relay_moment(words[2], &command->to_ms) : NULL;
-    if (why != NULL) {
-        htw__terminal_error("move: %s: %s", why, words[2]);
-        return false;
-    }
-    return complete(command, words[0]);
+    command->id_count = command->action == HTW__RELAY_MOVE ? 1 : (size_t)count - 1;
+    command->filter.to = relay->destinations.default_topic;
+    kafka->at_least_once = true; /* it has no transactions */
 }
 
 enum htw__wish htw__relay_command_parse(int argc, char *argv[],
@@ -306,21 +296,15 @@ enum htw__wish htw__relay_command_parse(int argc, char *argv[],
     if (wish != HTW__WISH_RUN)
         return wish;
     command->action = find_action(argc - optind, argv + optind);
-    if (command->action != HTW__RELAY_NO_ACTION)
-        return complete_action(command, argc - optind - 1, argv + optind + 1)
-                   ? HTW__WISH_RUN
-                   : htw__command_line_complain(&htw__relay_line);
-    if (!fits(command, command->has_action_options,
-              "an option of list, show, cancel, move or http"))
-        return htw__command_line_complain(&htw__relay_line);
-    if (argc - optind != 1) {
-        htw__terminal_error(argc == optind ? "TOPIC is missing"
-                                           : "one TOPIC expected, not more: %s",
-                            argc == optind ? "" : argv[optind + 1]);
+    int first = optind + (command->action != HTW__RELAY_NO_ACTION);
+    const char *word = NULL;
+    const char *why = find_mistake(command, argc - first, argv + first, &word);
+    if (why != NULL) {
+        htw__terminal_error("%s%s%s", why, word != NULL ? ": " : "", word != NULL ? word : "");
         return htw__command_line_complain(&htw__relay_line);
     }
-    return complete(command, argv[optind]) ? HTW__WISH_RUN
-                                           : htw__command_line_complain(&htw__relay_line);
+    complete(command, argc - first, argv + first);
+    return HTW__WISH_RUN;
 }
 
 void htw__relay_command_fini(struct htw__relay_command *command) {

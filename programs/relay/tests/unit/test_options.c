@@ -123,7 +123,7 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
         { "--properties=/nowhere/at/all", "cannot read /nowhere/at/all",
           "No such file or directory", NULL },
         { "--levels=12", "--width, --size and --levels", "the highest level is too wide", NULL },
-        { "more", "one TOPIC expected, not more", "more", NULL },
+        { "more", "more words than expected", "more", NULL },
     };
     char wanted[1024];
     memset(long_instance + strlen(long_instance), 'x', 65);
@@ -219,10 +219,10 @@ UNIT_TEST(relay_options_of_actions_that_are_wrong_are_refused) {
         const char *words[ARGUMENTS_MAX];
         const char *why;
     } samples[] = {
-        { { "-bx", "list", "in", "more" }, "list: more words than expected" },
-        { { "-bx", "cancel", "in" }, "cancel: ID expected" },
-        { { "-bx", "move", "in", "a" }, "move: ID and WHEN expected" },
-        { { "-bx", "move", "in", "a", "soon" }, "move: " },
+        { { "-bx", "list", "in", "more" }, "more words than expected: more" },
+        { { "-bx", "cancel", "in" }, ": ID expected" },
+        { { "-bx", "move", "in", "a" }, ": ID and WHEN expected" },
+        { { "-bx", "move", "in", "a", "soon" }, ": soon\n" },
         { { "-bx", "list", "in", "-n0" }, "--limit: not a number from 1 to " },
         { { "-bx", "list", "in", "--after=5" }, "--after: not what list has printed: 5" },
         { { "-bx", "-tout", "in", "-J" }, "an option of list, show, cancel, move or http" },
