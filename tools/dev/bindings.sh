@@ -7,15 +7,14 @@ help_bindings() {
   python [TEST]...  build and test the Python package (build/python)
   python package    build its source distribution and from that its wheel; test the wheel, and the
                     package linked with an installed library
-  python bench      measure it beside asyncio, heapq, sched and threading.Timer
+  python bench      measure it beside asyncio and heapq
   rust [TEST]...    build and test the Rust crates (build/rust), with Debian's cargo and crates, without
                     a network; CARGO: another cargo, with crates from where that has them
   rust bindings     make the declarations of the C functions again
   rust valgrind [TEST]...
                     the tests of the crates under memcheck
   rust package      make the two packages, and test what they hold, also with an installed library
-  rust bench [ROUNDS]
-                    measure the wheel beside BinaryHeap with HashMap and tokio-util's DelayQueue
+  rust bench        measure the wheel beside tokio-util's DelayQueue
 END
 }
 
@@ -75,10 +74,9 @@ verb_python() {
         python_package "$@"
         ;;
     bench)
-        shift
         need "$python_packages"
         build_python python-bench
-        PYTHONPATH=$PWD/build/python-bench/lib "$python" bindings/python/bench/compare.py "$@"
+        PYTHONPATH=$PWD/build/python-bench/lib "$python" bindings/python/bench/compare.py
         ;;
     *)
         need "$python_packages"
@@ -128,7 +126,7 @@ rust_bench() {
     need "$rust_bench_packages"
     use_cargo rust-bench
     (cd bindings/rust/bench && "$CARGO" build --quiet --release)
-    taskset -c "$(($(nproc) - 1))" build/rust-bench/release/htw-bench "$@"
+    taskset -c "$(($(nproc) - 1))" build/rust-bench/release/htw-bench
 }
 
 # The declarations are those of the headers, and the compiler lays out each struct as C does.
@@ -173,10 +171,7 @@ verb_rust() {
             'valgrind', '--quiet', '--error-exitcode=1', '--leak-check=full']" "$@"
         ;;
     package) rust_package ;;
-    bench)
-        shift
-        rust_bench "$@"
-        ;;
+    bench) rust_bench ;;
     *)
         need "$rust_test_packages"
         rust_test "$@"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Measures `htw::Wheel` beside what Rust programs use: std's BinaryHeap with a HashMap, and tokio-util's
-//! DelayQueue. Prints nanoseconds of processor time for each timer, the median of some rounds, and how many
-//! times that of htw it is.
-//!
-//! usage: htw-bench [ROUNDS]
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+//! Measures `htw::Wheel` beside tokio-util's DelayQueue: nanoseconds of processor time for each timer, the median of
+//! three rounds.
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -26,7 +21,6 @@ trait Kind {
     fn schedule(&mut self, deadlines: &[u64]);
     /// Gives each timer a deadline that is 5 s later.
     fn reschedule(&mut self, order: &[usize], deadlines: &[u64]);
-    /// Includes what removes a cancelled timer later.
     fn cancel(&mut self, order: &[usize]);
     /// Lets all timers expire, and returns how many have.
     fn expire(&mut self, last: u64) -> usize;
@@ -38,7 +32,7 @@ struct Htw {
 }
 
 impl Kind for Htw {
-    const NAME: &'static str = "htw::Wheel";
+    const NAME: &'static str = "`htw::Wheel`";
 
     fn new() -> Htw {
         Htw { wheel: htw::Wheel::new(), keys: Vec::new() }
@@ -64,55 +58,6 @@ impl Kind for Htw {
     fn expire(&mut self, last: u64) -> usize {
         let steps = (0..=last).step_by(STEP as usize);
         steps.map(|now| self.wheel.expire(now + STEP).count()).sum()
-    }
-}
-
-/// The heap keeps what was cancelled or moved until it gets to the top; the map says what is pending.
-struct Heap {
-    heap: BinaryHeap<Reverse<(u64, u64)>>,
-    deadlines: HashMap<u64, u64>,
-}
-
-impl Kind for Heap {
-    const NAME: &'static str = "BinaryHeap and HashMap";
-
-    fn new() -> Heap {
-        Heap { heap: BinaryHeap::new(), deadlines: HashMap::new() }
-    }
-
-    fn schedule(&mut self, deadlines: &[u64]) {
-        for (id, deadline) in deadlines.iter().enumerate() {
-            self.heap.push(Reverse((*deadline, id as u64)));
-            self.deadlines.insert(id as u64, *deadline);
-        }
-    }
-
-    fn reschedule(&mut self, order: &[usize], deadlines: &[u64]) {
-        for i in order {
-            self.heap.push(Reverse((deadlines[*i] + 5000, *i as u64)));
-            *self.deadlines.get_mut(&(*i as u64)).unwrap() = deadlines[*i] + 5000;
-        }
-    }
-
-    fn cancel(&mut self, order: &[usize]) {
-        for i in order {
-            assert!(self.deadlines.remove(&(*i as u64)).is_some());
-        }
-        assert_eq!(self.expire(LONGEST + 5000), 0);
-    }
-
-    fn expire(&mut self, last: u64) -> usize {
-        let mut count = 0;
-        for now in (0..=last).step_by(STEP as usize) {
-            while matches!(self.heap.peek(), Some(Reverse((deadline, _))) if *deadline <= now + STEP) {
-                let Reverse((deadline, id)) = self.heap.pop().unwrap();
-                if self.deadlines.get(&id) == Some(&deadline) {
-                    self.deadlines.remove(&id);
-                    count += 1;
-                }
-            }
-        }
-        count
     }
 }
 
@@ -146,7 +91,7 @@ impl Tokio {
 }
 
 impl Kind for Tokio {
-    const NAME: &'static str = "tokio_util DelayQueue";
+    const NAME: &'static str = "tokio-util `DelayQueue`";
 
     fn new() -> Tokio {
         let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -230,9 +175,19 @@ fn round<K: Kind>(deadlines: &[u64], order: &[usize]) -> [f64; 4] {
     [schedule, reschedule, cancel, expire]
 }
 
+/// Prints a row of the table.
+fn measure<K: Kind>(deadlines: &[u64], order: &[usize]) {
+    print!("| {} | {} |", K::NAME, deadlines.len());
+    let rounds: Vec<_> = (0..3).map(|_| round::<K>(deadlines, order)).collect();
+    for column in 0..4 {
+        let mut figures: Vec<f64> = rounds.iter().map(|figures| figures[column]).collect();
+        figures.sort_by(f64::total_cmp);
+        print!(" {:.0} |", figures[1]);
+    }
+    println!();
+}
+
 fn main() {
-    let rounds = std::env::args().nth(1).map_or(5, |rounds| rounds.parse().expect("a number of rounds"));
-    println!("Nanoseconds of processor time for each timer; median of {} rounds.\n", rounds);
     println!("| | timers | schedule | move | cancel | expire |\n|---|---|---|---|---|---|");
     for count in [100_000, 1_000_000] {
         let mut state = 1;
@@ -242,25 +197,7 @@ fn main() {
         for i in (1..count).rev() {
             order.swap(i, (random(&mut state) % (i as u64 + 1)) as usize);
         }
-        // Round by round, so that what disturbs the machine disturbs all of them.
-        let mut all = vec![Vec::new(); 3];
-        for _ in 0..rounds {
-            all[0].push(round::<Htw>(&deadlines, &order));
-            all[1].push(round::<Heap>(&deadlines, &order));
-            all[2].push(round::<Tokio>(&deadlines, &order));
-        }
-        let median = |kind: usize, column: usize| {
-            let mut figures: Vec<f64> = all[kind].iter().map(|figures| figures[column]).collect();
-            figures.sort_by(f64::total_cmp);
-            figures[figures.len() / 2]
-        };
-        for (kind, name) in [Htw::NAME, Heap::NAME, Tokio::NAME].into_iter().enumerate() {
-            print!("| {} | {} |", name, count);
-            for column in 0..4 {
-                let figure = median(kind, column);
-                print!(" {:.0} ({:.1}) |", figure, figure / median(0, column));
-            }
-            println!();
-        }
+        measure::<Htw>(&deadlines, &order);
+        measure::<Tokio>(&deadlines, &order);
     }
 }

@@ -3,7 +3,6 @@
 use crate::nodes::Key;
 use crate::wheel::{Expired, Wheel};
 use htw_sys::{htw_timer_deadline, htw_wheel_drain};
-use std::iter::FusedIterator;
 
 impl<T> Wheel<T> {
     /// Hands out the timers that are due at `now`, one after the other. What the loop does not take
@@ -25,7 +24,7 @@ impl<T> Wheel<T> {
 
     /// Visits all timers, in no particular order.
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter { wheel: self, index: 0, left: self.len() }
+        Iter { wheel: self, index: 0 }
     }
 }
 
@@ -42,13 +41,7 @@ impl<T> Iterator for Expire<'_, T> {
     fn next(&mut self) -> Option<Expired<T>> {
         self.wheel.poll(self.now)
     }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.wheel.len()))
-    }
 }
-
-impl<T> FusedIterator for Expire<'_, T> {}
 
 /// Removes all timers; see [`Wheel::drain`].
 #[derive(Debug)]
@@ -64,14 +57,7 @@ impl<T> Iterator for Drain<'_, T> {
         let timer = unsafe { htw_wheel_drain(self.wheel.raw.as_ptr()) };
         self.wheel.handed_out(timer).map(|expired| (expired.deadline, expired.value))
     }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.wheel.len(), Some(self.wheel.len()))
-    }
 }
-
-impl<T> ExactSizeIterator for Drain<'_, T> {}
-impl<T> FusedIterator for Drain<'_, T> {}
 
 impl<T> Drop for Drain<'_, T> {
     fn drop(&mut self) {
@@ -84,7 +70,6 @@ impl<T> Drop for Drain<'_, T> {
 pub struct Iter<'a, T> {
     wheel: &'a Wheel<T>,
     index: usize,
-    left: usize,
 }
 
 impl<'a, T> Iterator for Iter<'a, T> {
@@ -95,19 +80,11 @@ impl<'a, T> Iterator for Iter<'a, T> {
         let nodes = &self.wheel.nodes;
         let (index, node) = nodes.next_in_use(self.index)?;
         self.index = index + 1;
-        self.left -= 1;
         // SAFETY: only reads.
         let deadline = unsafe { htw_timer_deadline(nodes.timer(node)) };
         Some((nodes.key(node), deadline, nodes.value(node)))
     }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
 }
-
-impl<T> ExactSizeIterator for Iter<'_, T> {}
-impl<T> FusedIterator for Iter<'_, T> {}
 
 impl<'a, T> IntoIterator for &'a Wheel<T> {
     type Item = (Key, u64, &'a T);

@@ -9,6 +9,7 @@ use crate::Error;
 use htw_sys::*;
 use std::fmt;
 use std::os::raw::{c_int, c_void};
+use std::ptr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
@@ -110,9 +111,10 @@ impl Lease {
     }
 
     /// Ends the job, without waiting.
-    pub fn done_later(self) -> Result<(), Error> {
-        let step = Step::done(self.id);
-        self.finish_later(step)
+    pub fn done_later(mut self) -> Result<(), Error> {
+        Error::check(self.update_later(Step::done(self.id), None, ptr::null_mut()))?;
+        self.journal = None;
+        Ok(())
     }
 
     /// Gives the job back, and waits until that is durable: as the policy of its queue says, and without one at
@@ -157,21 +159,18 @@ impl Lease {
         unsafe { htw_journal_update(raw, step.raw()) }
     }
 
+    /// Makes a step without waiting; without a notice, `arg` is null.
+    fn update_later(&self, step: Step<'_>, durable: htw_durable, arg: *mut c_void) -> c_int {
+        let step = step.of_attempt(self.attempt);
+        let raw = self.journal.as_ref().expect("a lease is ended once").1;
+        // SAFETY: the journal is open while `Open` exists; the notice, if there is one, takes `arg`.
+        unsafe { htw_journal_update_later(raw, step.raw(), durable, arg) }
+    }
+
     fn finish(mut self, step: Step<'_>) -> Result<bool, Error> {
         let made = check_step(self.update(step))?;
         self.journal = None;
         Ok(made)
-    }
-
-    fn finish_later(mut self, step: Step<'_>) -> Result<(), Error> {
-        let step = step.of_attempt(self.attempt);
-        let raw = self.journal.as_ref().expect("a lease is ended once").1;
-        // SAFETY: the journal is open while `Open` exists. There is no notice.
-        let result =
-            unsafe { htw_journal_update_later(raw, step.raw(), None, std::ptr::null_mut()) };
-        Error::check(result)?;
-        self.journal = None;
-        Ok(())
     }
 
     /// As [`done_later`](Lease::done_later). The closure is called in the thread that writes, when the end is
@@ -180,13 +179,9 @@ impl Lease {
     where
         F: FnOnce(Result<(), Error>) + Send + 'static,
     {
-        let step = Step::done(self.id).of_attempt(self.attempt);
-        let (inner, raw) = self.journal.as_ref().expect("a lease is ended once");
+        let inner = &self.journal.as_ref().expect("a lease is ended once").0;
         let notice = move |result: Result<c_int, Error>| then(result.map(drop));
-        // SAFETY: the journal is open while `Open` exists.
-        later(inner, notice, |durable, arg| unsafe {
-            htw_journal_update_later(*raw, step.raw(), durable, arg)
-        })?;
+        later(inner, notice, |durable, arg| self.update_later(Step::done(self.id), durable, arg))?;
         self.journal = None;
         Ok(())
     }
@@ -194,11 +189,9 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some((_, raw)) = &self.journal {
-            let step = Step::release(self.id).of_attempt(self.attempt);
-            // SAFETY: the journal is open while `Open` exists. Where this fails the lease ends by its time.
-            let _ =
-                unsafe { htw_journal_update_later(*raw, step.raw(), None, std::ptr::null_mut()) };
+        if self.journal.is_some() {
+            // Where this fails the lease ends by its time.
+            let _ = self.update_later(Step::release(self.id), None, ptr::null_mut());
         }
     }
 }

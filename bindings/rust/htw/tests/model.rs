@@ -90,14 +90,21 @@ fn run(seed: u64) {
         for (value, (key, deadline)) in &model {
             assert_eq!((wheel.get(*key), wheel.deadline(*key)), (Some(value), Some(*deadline)));
         }
+        assert_eq!(wheel.iter().count(), model.len());
+        assert!((&wheel).into_iter().all(|(key, at, value)| model[value] == (key, at)));
         if let Some(key) = stale.get(random.below(stale.len().max(1) as u64) as usize) {
             assert!(!wheel.contains(*key) && !wheel.reschedule(*key, now));
             assert_eq!(wheel.remove(*key), None);
         }
     }
-    let mut rest: Vec<u64> = wheel.drain().map(|(_, value)| value).collect();
-    rest.sort_unstable();
-    assert_eq!(rest, model.keys().copied().collect::<Vec<_>>());
+    let wheel = &mut std::thread::spawn(move || wheel).join().unwrap(); // any thread may have it
+    let rest: BTreeMap<u64, u64> =
+        wheel.drain().map(|(deadline, value)| (value, deadline)).collect();
+    assert!(rest
+        .iter()
+        .map(|(value, at)| (value, *at))
+        .eq(model.iter().map(|(value, (_, at))| (value, *at))));
+    assert_eq!(wheel.len(), 0);
 }
 
 #[test]

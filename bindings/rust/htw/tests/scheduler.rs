@@ -374,17 +374,6 @@ fn to_1970(time: SystemTime) -> Duration {
 }
 
 #[test]
-fn cancel_remaining_tells_what_was_left() {
-    let scheduler = manual();
-    let timer = scheduler.schedule(5 * SECOND, |_| ()).unwrap();
-    let never = scheduler.schedule(Duration::MAX, |_| ()).unwrap();
-    scheduler.advance(3 * SECOND).unwrap();
-    assert_eq!(timer.cancel_remaining(), (Outcome::Cancelled, Some(2 * SECOND)));
-    assert_eq!(timer.cancel_remaining(), (Outcome::Gone, None));
-    assert_eq!(never.cancel_remaining(), (Outcome::Cancelled, Some(Duration::MAX)));
-}
-
-#[test]
 fn statistics_are_those_of_the_library() {
     let scheduler =
         SchedulerOptions::new().clock(Clock::Manual).workers(0).max_pending(3).create().unwrap();
