@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_refused.c - calls that are given wrongly are refused, and change nothing. */
 #include "../../support/purgatory_case.h"
+#include "../../support/refused_creation.h"
 
 #include <errno.h>
 
@@ -142,30 +143,22 @@ THRESHOLD_TEST(threshold_given_wrongly_is_refused) {
 
 /* ---- memory */
 
-/* Each allocation is refused in turn, once, or with all that follow. */
-static void check_create(struct purgatory_case *test, bool forever) {
-    struct failing_allocator memory;
-    failing_allocator_init(&memory);
+static struct htw_purgatory *created;
+
+static int create(const struct htw_allocator *allocator) {
     struct htw_purgatory_options options = purgatory_case_options();
-    options.allocator = &memory.allocator;
-    int error = -ENOMEM;
-    for (size_t nth = 1; error != 0; nth++) {
-        struct htw_purgatory *purgatory = NULL;
-        failing_allocator_fail(&memory, nth, forever);
-        size_t refusals = memory.refusals;
-        error = htw_purgatory_create(&purgatory, test->scheduler, &options);
-        assert_int_equal(error, memory.refusals > refusals ? -ENOMEM : 0);
-        failing_allocator_relent(&memory);
-        assert_int_equal(purgatory != NULL, error == 0);
-        assert_int_equal(htw_purgatory_destroy(purgatory), 0);
-        assert_null(memory.error);
-        assert_int_equal(memory.live_blocks, 0);
-    }
-    failing_allocator_fini(&memory);
+    options.allocator = allocator;
+    created = NULL;
+    int error = htw_purgatory_create(&created, purgatory_case.scheduler, &options);
+    assert_int_equal(error == 0, created != NULL);
+    return error;
+}
+
+static void destroy(void) {
+    assert_int_equal(htw_purgatory_destroy(created), 0);
 }
 
 /* holds: purgatory-13 */
 PURGATORY_TEST(purgatory_create_refused_memory_leaves_nothing) {
-    check_create(test, false);
-    check_create(test, true);
+    assert_refused_creation_leaves_nothing(create, destroy);
 }

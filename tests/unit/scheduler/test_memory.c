@@ -1,43 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* test_memory.c - without memory; the model has the calls for timers. */
 /* holds: scheduler-16 */
+#include "../../support/refused_creation.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
 
 #define DELAY_NS (10 * MS)
 
-/* More than any single call asks for. */
-enum { REQUESTS_MAX = 200 };
-
 #define refuse_all(f) failing_allocator_fail(&(f)->memory, 1, true)
 #define relent(f) failing_allocator_relent(&(f)->memory)
 
-static void check_create(const struct htw_scheduler_options *like) {
-    struct failing_allocator memory;
-    failing_allocator_init(&memory);
-    struct htw_scheduler_options options = *like;
-    options.allocator = &memory.allocator;
-    for (unsigned forever = 0; forever < 2; forever++) {
-        int error = -ENOMEM;
-        for (size_t nth = 1; error != 0; nth++) {
-            struct htw_scheduler *scheduler = NULL;
-            assert_true(nth < REQUESTS_MAX);
-            failing_allocator_fail(&memory, nth, forever);
-            size_t refusals = memory.refusals;
-            error = htw_scheduler_create(&scheduler, &options);
-            bool refused = memory.refusals > refusals;
-            assert_int_equal(error, refused ? -ENOMEM : 0);
-            failing_allocator_relent(&memory);
-            if (error == 0)
-                assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-            else
-                assert_null(scheduler);
-            assert_null(memory.error);
-            assert_int_equal(memory.live_blocks, 0);
-        }
-    }
-    failing_allocator_fini(&memory);
+static const struct htw_scheduler_options *wanted;
+static struct htw_scheduler *created;
+
+static int create(const struct htw_allocator *allocator) {
+    struct htw_scheduler_options options = *wanted;
+    options.allocator = allocator;
+    created = NULL;
+    int error = htw_scheduler_create(&created, &options);
+    assert_int_equal(error == 0, created != NULL);
+    return error;
+}
+
+static void destroy(void) {
+    assert_int_equal(htw_scheduler_destroy(created), 0);
+}
+
+static void check_create(const struct htw_scheduler_options *options) {
+    wanted = options;
+    assert_refused_creation_leaves_nothing(create, destroy);
 }
 
 static void never_execute(void *context, struct htw_task *const *tasks, size_t count) {

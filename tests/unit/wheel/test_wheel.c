@@ -7,8 +7,8 @@
 #include "../../support/fixture.h"
 
 #include "../../support/random.h"
+#include "../../support/refused_creation.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,32 +175,23 @@ WHEEL_TEST_BOTH_ORDERS(wheel_with_a_horizon_of_a_day_holds_at_most_160_kib, 0, 1
     assert_int_equal(fixture_stats(f).memory_bytes, f->memory.live_bytes);
 }
 
+static struct htw_wheel *created;
+
+static int create(const struct htw_allocator *allocator) {
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.allocator = allocator;
+    created = NULL;
+    int error = htw_wheel_create(&created, &options);
+    assert_int_equal(error == 0, created != NULL);
+    return error;
+}
+
+static void destroy(void) {
+    htw_wheel_destroy(created);
+}
+
 UNIT_TEST(wheel_create_that_lacks_memory_leaves_nothing) {
-    size_t refused = 0;
-    for (size_t nth = 1;; nth++) {
-        struct failing_allocator memory;
-        failing_allocator_init(&memory);
-        failing_allocator_fail(&memory, nth, false);
-        struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-        options.allocator = &memory.allocator;
-        struct htw_wheel *untouched = (struct htw_wheel *)(void *)&memory;
-        struct htw_wheel *wheel = untouched;
-        int rc = htw_wheel_create(&wheel, &options);
-        if (rc == 0) {
-            assert_int_equal(memory.refusals, 0);
-            htw_wheel_destroy(wheel);
-        } else {
-            assert_int_equal(rc, -ENOMEM);
-            assert_ptr_equal(wheel, untouched);
-            refused++;
-        }
-        assert_int_equal(memory.live_blocks, 0);
-        assert_null(memory.error);
-        failing_allocator_fini(&memory);
-        if (rc == 0)
-            break;
-    }
-    assert_in_range(refused, 2, 10); /* the wheel and its level, at least */
+    assert_refused_creation_leaves_nothing(create, destroy);
 }
 
 /* ---- all timers */
