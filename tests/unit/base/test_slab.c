@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_slab - cells, names, generations and pages of a slab. */
+/* test_slab - generations and pages of a slab at their end. The model of the scheduler has cells at random. */
 #include "../../../src/base/slab.h"
 
 #include "../../support/failing_allocator.h"
-#include "../../support/random.h"
 
 #include "../unit.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* The name of a cell, like a handle. */
 struct name {
@@ -170,122 +168,4 @@ UNIT_TEST(slab_page_of_retired_cells_is_removed) {
     assert_int_equal(add_page(), -ENOMEM);
     assert_null(htw__slab_find(&slab, 0));
     end();
-}
-
-/* ---- a history at random, against a list of names */
-
-enum { LIVE_MAX = 6 * HTW__SLAB_PAGE_CELLS, STALE_MAX = 4096 };
-
-struct history {
-    struct random_source random;
-    struct name *live;
-    struct htw__cell **cells;
-    uint64_t *marks; /* what was written into the cells */
-    size_t live_count;
-    struct name *stale;
-    size_t stale_count;
-};
-
-static void step_allocate(struct history *history) {
-    struct htw__cell *cell = allocate_from_pages();
-    if (cell == NULL) {
-        if (random_one_in(&history->random, 2))
-            failing_allocator_fail(&memory, 1, false);
-        int error = add_page();
-        assert_int_equal(error == 0, memory.fail_at == 0 || memory.calls < memory.fail_at);
-        failing_allocator_relent(&memory);
-        return;
-    }
-    size_t i = history->live_count++;
-    cell->status |= 1 + random_below(&history->random, HTW__STATUS_STATE - 1);
-    history->cells[i] = cell;
-    history->live[i] = name_of(cell);
-    history->marks[i] = random_next(&history->random);
-    for (unsigned word = 0; word < 7; word++)
-        cell->content[word] = history->marks[i] + word;
-}
-
-static void check_live(const struct history *history, size_t i) {
-    struct htw__cell *cell = find(history->live[i]);
-    assert_ptr_equal(cell, history->cells[i]);
-    for (unsigned word = 0; word < 7; word++)
-        assert_int_equal(cell->content[word], history->marks[i] + word);
-}
-
-static void note_stale(struct history *history, size_t i) {
-    check_live(history, i);
-    size_t place = history->stale_count++ % STALE_MAX;
-    history->stale[place] = history->live[i];
-}
-
-static void step_renew(struct history *history, size_t i) {
-    note_stale(history, i);
-    assert_true(htw__slab_renew(&slab, history->cells[i]));
-    assert_int_equal(history->cells[i]->status & HTW__STATUS_STATE, 0);
-    history->cells[i]->status |= 1 + random_below(&history->random, HTW__STATUS_STATE - 1);
-    history->live[i] = name_of(history->cells[i]);
-}
-
-static void step_free(struct history *history, size_t i) {
-    note_stale(history, i);
-    htw__slab_free(&slab, history->cells[i]);
-    size_t last = --history->live_count;
-    history->live[i] = history->live[last];
-    history->cells[i] = history->cells[last];
-    history->marks[i] = history->marks[last];
-}
-
-static void check_stale(const struct history *history) {
-    size_t count = history->stale_count < STALE_MAX ? history->stale_count : STALE_MAX;
-    for (size_t i = 0; i < count; i++) {
-        assert_null(find(history->stale[i]));
-        struct htw__cell *cell = htw__slab_find(&slab, history->stale[i].index);
-        if (cell != NULL) /* a generation never comes back */
-            assert_true(htw__status_generation(cell->status) != history->stale[i].generation);
-    }
-}
-
-static void run_history(uint64_t seed) {
-    struct history history = { .random = { seed } };
-    history.live = calloc(LIVE_MAX, sizeof(*history.live));
-    history.cells = calloc(LIVE_MAX, sizeof(struct htw__cell *));
-    history.marks = calloc(LIVE_MAX, sizeof(*history.marks));
-    history.stale = calloc(STALE_MAX, sizeof(*history.stale));
-    begin(HTW__SLAB_PAGE_BITS + 4, 32);
-    for (unsigned phase = 0; phase < 30; phase++) {
-        size_t target = random_below(&history.random, 3) == 0
-                            ? 0
-                            : (size_t)random_below(&history.random, LIVE_MAX);
-        while (history.live_count != target)
-            if (history.live_count < target && !random_one_in(&history.random, 4))
-                step_allocate(&history);
-            else if (history.live_count > 0 && random_one_in(&history.random, 4))
-                step_renew(&history, (size_t)random_below(&history.random, history.live_count));
-            else if (history.live_count > 0)
-                step_free(&history, (size_t)random_below(&history.random, history.live_count));
-        for (size_t i = 0; i < history.live_count; i += 1 + i % 7)
-            check_live(&history, i);
-        check_stale(&history);
-        assert_int_equal(htw__slab_bytes(&slab), memory.live_bytes);
-        uint32_t spare = (uint32_t)random_below(&history.random, 3);
-        while (random_below(&history.random, 3) > 0 && remove_page(spare))
-            check_stale(&history);
-    }
-    while (history.live_count > 0)
-        step_free(&history, history.live_count - 1);
-    while (remove_page(0))
-        ;
-    assert_int_equal(slab.present_count, 0);
-    end();
-    free(history.live);
-    free(history.cells);
-    free(history.marks);
-    free(history.stale);
-}
-
-UNIT_TEST(slab_in_random_use_agrees_with_a_list) {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
-        print_message("seed %llu\n", (unsigned long long)seed);
-        run_history(seed);
-    }
 }
