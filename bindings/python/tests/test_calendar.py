@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Calendars, zones, and timers that repeat by them. The clock stands still where it can."""
-import asyncio
 import copy
 import errno
 import gc
@@ -9,14 +8,12 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 import time
 import weakref
 
 import pytest
 
 import htw
-import htw.aio
 from conftest import run_python
 
 if os.environ.get("HTW_PYTHON_CALENDAR") == "0":  # build_native.py has left it out
@@ -177,18 +174,6 @@ def test_key_and_group_are_those_of_any_timer(scheduler):
     assert scheduler.cancel_key("backup", group) == htw.Outcome.GONE
 
 
-def test_stop_hands_timers_of_calendars_back(scheduler):
-    plain = scheduler.schedule(10 * DAY, print)
-    timer = Calendar.daily(3).schedule(scheduler, print, "x")
-    scheduler.advance(2 * DAY)
-    unexpired = {each.timer: each for each in scheduler.stop()}
-    assert set(unexpired) == {plain, timer}
-    assert unexpired[timer].args == ("x",)
-    assert unexpired[timer].deadline == START + 2 * DAY + 3 * HOUR
-    with pytest.raises(htw.StoppedError):
-        Calendar.daily(3).schedule(scheduler, print)
-
-
 class Word:
     """Knows when it goes."""
 
@@ -215,20 +200,6 @@ def test_arguments_are_dropped_when_the_timer_ends(scheduler):
     del word
     gc.collect()
     assert reference() is None
-
-
-def test_timer_of_an_event_loop_runs_in_its_thread():
-    async def main():
-        ran = asyncio.get_running_loop().create_future()
-        async with htw.aio.Scheduler() as scheduler:
-            def run(timer):
-                if not ran.done():
-                    ran.set_result((threading.get_ident(), timer))
-
-            timer = Calendar("* * * * * *").schedule(scheduler, run, pass_timer=True)
-            assert await asyncio.wait_for(ran, 20) == (threading.get_ident(), timer)
-
-    asyncio.run(main())
 
 
 def test_calendar_timers_know_where_they_were_armed(threaded):

@@ -253,22 +253,6 @@ print("end")
 # ---- exceptions
 
 
-def test_storm_of_exceptions_goes_to_the_unraisable_hook(threaded, unraisable):
-    def fail(i):
-        raise KeyError(i)
-
-    for i in range(5000):
-        threaded.schedule(i % 10 / 1000, fail, i)
-    wait_until(lambda: len(unraisable) == 5000)
-    assert sorted(value.args[0] for value, _ in unraisable) == list(range(5000))
-    assert all(source is fail for _, source in unraisable)
-    assert all(value.__traceback__ is not None for value, _ in unraisable)
-    wait_until(lambda: not threaded._timers)
-    ran = threading.Event()
-    threaded.schedule(0, ran.set)
-    assert ran.wait(20)
-
-
 def test_exception_goes_to_the_handler_and_its_own_to_the_hook(unraisable):
     received = []
 

@@ -335,19 +335,6 @@ def test_embedded_scheduler_runs_in_the_thread_that_processes():
 # ---- threads
 
 
-def test_schedule_from_many_threads_runs_each_timer_once(threaded):
-    ran = []
-
-    def work(i):
-        for j in range(500):
-            threaded.schedule(j % 5 / 1000, ran.append, (i, j))
-
-    in_threads(6, work)
-    wait_until(lambda: len(ran) == 3000)
-    assert len(set(ran)) == 3000
-    wait_until(lambda: not threaded._timers)
-
-
 def test_close_while_threads_schedule_and_cancel():
     """No call may touch memory that close() frees: the methods keep the scheduler alive."""
     for _ in range(20):

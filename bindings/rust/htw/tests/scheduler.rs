@@ -331,25 +331,6 @@ fn options_out_of_range_are_refused() {
 }
 
 #[test]
-fn instants_and_wall_times_are_deadlines_and_never_early() {
-    for clock in [Clock::Monotonic, Clock::Realtime] {
-        let scheduler = SchedulerOptions::new().clock(clock).create().unwrap();
-        let (to, from) = channel();
-        let deadline = Instant::now() + Duration::from_millis(20);
-        let run = move |_| to.send(Instant::now()).unwrap();
-        let timer = match clock {
-            Clock::Monotonic => scheduler.schedule_at(deadline, run),
-            _ => scheduler.schedule_at(SystemTime::now() + Duration::from_millis(20), run),
-        };
-        assert!(from.recv().unwrap() >= deadline);
-        assert_eq!(
-            timer.unwrap().cancel_wait().map(|outcome| outcome != Outcome::Cancelled),
-            Ok(true)
-        );
-    }
-}
-
-#[test]
 fn time_of_another_clock_than_the_timers_is_refused() {
     let scheduler = Scheduler::new().unwrap();
     let start = (Instant::now(), SystemTime::now());
