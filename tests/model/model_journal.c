@@ -498,6 +498,7 @@ static int64_t random_deadline(void) {
         return now() + HTW_MILLISECOND / 2 + (int64_t)random_below(&source, 3 * HTW_MILLISECOND);
     case 5:
     case 6:
+    case 7:
         return now() + 1 + (int64_t)random_below(&source, HTW_HOUR);
     default:
         return now() + 1 + (int64_t)random_below(&source, 3 * HTW_DAY);
@@ -1026,7 +1027,7 @@ static uint64_t run_history(uint64_t number) {
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
     options.next_instant = next_instant;
     options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
-    options.max_memory = random_one_in(&source, 2) ? 0 : 12000 + random_below(&source, 50000);
+    options.max_memory = random_one_in(&source, 2) ? 0 : 8000 + random_below(&source, 40000);
     options.deliver = random_one_in(&source, 2) ? deliver : NULL;
     options.max_in_flight = random_one_in(&source, 2) ? 100000 : 1 + random_below(&source, 20);
     options.parallel = (uint32_t)random_below(&source, 4);
