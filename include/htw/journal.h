@@ -62,8 +62,7 @@
  *    -ENOMEM     no memory. Nothing has changed
  *    -EAGAIN     `max_jobs`, `max_memory` or HTW_QUEUES_MAX is reached. Nothing has changed. Only where
  *                jobs are put, or a queue is named that did not exist
- *    -EMSGSIZE   a job or the mark is too large, or a change that is made later has more jobs than
- *                half of `max_memory` holds, and more than 65536. Nothing has changed
+ *    -EMSGSIZE   a job or the mark is too large. Nothing has changed
  *    -EEXIST     a job with HTW_JOB_IF_ABSENT has a key that another job has. Nothing has changed
  *    -ESTALE     the lease that a change names has ended. Nothing has changed
  *    -EBUSY      another program has held SQLite's lock for 2 seconds (of a guest: 30). Nothing has changed
@@ -274,18 +273,17 @@ HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options
  *         -EBUSY: the file is open in a journal of this or another process, or another program holds
  *         SQLite's lock on it;
  *         -EBADMSG: the file is not a journal, or is damaged. It is left as it is;
- *         -EPROTONOSUPPORT: the file was written by a newer version of the library;
+ *         -EPROTONOSUPPORT: the file has another format, as that of a newer version of the library;
  *         -EISDIR, -EACCES, -EROFS, -ENOENT, -ENAMETOOLONG: the path cannot be used, or the file
  *         cannot be written;
  *         -EMFILE, -ENFILE: no file descriptor is left;
  *         -ENOTSUP: the SQLite that is loaded is older than 3.31, or was built without mutexes;
- *         -ENOSPC: there is no space for a new file, for PATH-shm, or to make a file of an earlier format one of the
- *         present. Otherwise a journal that exists is opened on a full disk, too: docs/journal.md;
+ *         -ENOSPC: there is no space for a new file, or for PATH-shm. Otherwise a journal that exists is opened on a full
+ *         disk, too: docs/journal.md;
  *         -EIO, -ENOMEM, -ESHUTDOWN.
  *
  * Cost: does not depend on the number of jobs. Starts one thread. Memory: 270 KiB, SQLite's cache of
- * up to 8 MiB, and the jobs of the near future. The first open of a file of version 0.2 makes it one of the present
- * format, which that refuses: two reads for each minute in which jobs are due.
+ * up to 8 MiB, and the jobs of the near future.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_open(struct htw_journal **ret_journal,
                                              struct htw_scheduler *scheduler, const char *path,
