@@ -40,15 +40,6 @@ static void play_gone(void) {
     scene_join();
 }
 
-/* With a second timer in the batch, records are freed after the callbacks; with another one in the page, not the last one. */
-static void play_gone_of_two(void) {
-    scene_open(2, 0, NULL);
-    scene_arm(1, HTW_NEVER_NS, scene_count);
-    scene_arm(0, 0, scene_count);
-    scene_start(1, cancel_and_look);
-    scene_join();
-}
-
 /* ---- a handle may reach another thread without order */
 
 static void cancel_relaxed(void) {
@@ -300,28 +291,6 @@ static void play_observe(void) {
     close_observer();
 }
 
-/* The same for a thread that only reads. */
-static void play_observe_reader(void) {
-    open_observer();
-    scene_start(0, observe_first);
-    const struct htw__site_table *table = htw__table_of(&seen.observer.table);
-    if (table != NULL)
-        REQUIRE(table->bits == HTW__SITE_FIRST_BITS && htw__table_of(&table->next) == NULL);
-    const struct htw__event_ring *ring = htw__observer_ring(&seen.observer);
-    if (ring != NULL)
-        REQUIRE(ring->size == 8);
-    struct htw__herds *herds = htw__herds_present(&seen.herds);
-    struct htw__herd list[HTW_HERDS_MAX];
-    uint32_t count = 0;
-    if (herds != NULL)
-        htw__herds_list(herds, MS, list, &count);
-    REQUIRE(count <= 1);
-    scene_join();
-    herds = htw__herds_present(&seen.herds);
-    htw__release(&scene.scheduler->allocator, herds, sizeof(*herds));
-    close_observer();
-}
-
 static void arm_by_wall_clock(unsigned i) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = scene_count;
@@ -495,7 +464,6 @@ static void play_destroy_threshold(void) {
 
 const struct scene order_scenes[] = {
     { "gone", "a cancel that finds no timer comes behind its callback", play_gone, 2, 3, 0 },
-    { "gone-of-two", "the same while another timer waits", play_gone_of_two, 2, 3, 0 },
     { "handle", "a handle may be passed to a thread without order", play_handle, 1, 2, 0 },
     { "cleanup", "no stale record is forgotten", play_cleanup, 2, 3, 0 },
     { "cleanup-again", "nor one that comes while the cleanup is planned", play_cleanup_again, 2, 3,
@@ -508,7 +476,6 @@ const struct scene order_scenes[] = {
     { "two-clocks", "two threads use another clock first", play_two_clocks, 1, 2, 0 },
     { "ring", "an event that is read is whole, and none is left out", play_ring, 3, 4, 0 },
     { "observe", "two threads need what is observed first", play_observe, 3, 4, 0 },
-    { "observe-reader", "and one that reads finds it whole", play_observe_reader, 3, 4, 0 },
     { "start", "two threads arm the first timers", play_start, 1, 2, 0 },
     { "free-request", "a request that is not pending belongs to the user", play_free_request, 4, 5,
       0 },

@@ -82,17 +82,6 @@ static void play_cancel_site(void) {
     REQUIRE(scene.timers[1].runs == 1);
 }
 
-static void play_cancel_twice(void) {
-    scene_open(2, 0, NULL);
-    scene_arm(0, HTW_NEVER_NS, scene_count);
-    scene_start(1, cancel_first);
-    int result = htw_cancel(scene.scheduler, scene.timers[0].handle);
-    scene_join();
-    REQUIRE((result == HTW_CANCELLED) != (scene.timers[0].result == HTW_CANCELLED));
-    scene_settle();
-    REQUIRE(scene.timers[0].runs == 0);
-}
-
 static void cancel_and_wait(void) {
     scene.timers[0].result = htw_cancel_wait(scene.scheduler, scene.timers[0].handle);
     REQUIRE(!scene.timers[0].is_inside);
@@ -425,7 +414,6 @@ const struct scene scheduler_scenes[] = {
     { "cancel", "a timer runs unless a cancel says that it does not", play_cancel, 2, 3, 0 },
     { "cancel-foreign", "the same from another CPU", play_cancel_foreign, 2, 3, 0 },
     { "cancel-site", "the same for a timer with a site", play_cancel_site, 2, 3, 0 },
-    { "cancel-twice", "one of two cancels takes effect", play_cancel_twice, 2, 3, 0 },
     { "cancel-wait", "after cancel_wait no callback runs, and what it did is seen",
       play_cancel_wait, 2, 3, 0 },
     { "cancel-waits", "the end of a run wakes all that wait for it", play_cancel_waits, 1, 2, 0 },
