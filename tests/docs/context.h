@@ -16,7 +16,7 @@ extern struct client {
     struct client *next;
     htw_handle idle;
     int64_t last_ns;
-} *clients;
+} * clients;
 extern struct htw_zone *zone;
 extern struct htw_spec spec;
 extern htw_handle handle;
