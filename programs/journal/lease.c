@@ -26,16 +26,15 @@ struct taken {
     const struct htw__journal_request *request;
     const char *queue;
     struct htw_journal *journal;
-    uint64_t id;
-    uint32_t attempt;
-    FILE *stream; /* to write it to */
+    struct htw_delivery job; /* without what it points to */
+    FILE *stream;            /* to write it to */
 };
 
 /* In the thread that writes. */
 static void take(void *arg, int result, const struct htw_delivery *delivery) {
     struct taken *taken = arg;
-    taken->id = result == 0 ? delivery->id : 0;
-    taken->attempt = result == 0 ? delivery->attempt : 0;
+    if (result == 0)
+        taken->job = *delivery;
 }
 
 static bool write_job(void *context, const struct htw_job_info *job) {
@@ -51,14 +50,14 @@ static bool write_job(void *context, const struct htw_job_info *job) {
 
 static bool hand_out(struct taken *taken, FILE *stream) {
     taken->stream = stream;
-    int error = htw_journal_peek(taken->journal, taken->id, write_job, taken);
+    int error = htw_journal_peek(taken->journal, taken->job.id, write_job, taken);
     return error == -ENOENT || htw__journal_succeeds(error); /* another job has replaced it */
 }
 
 /* Whether the command has succeeded. It may leave its input unread. */
 static bool execute(struct taken *taken) {
     char id[24];
-    snprintf(id, sizeof(id), "%" PRIu64, taken->id);
+    snprintf(id, sizeof(id), "%" PRIu64, taken->job.id);
     FILE *stream = setenv("JOB_ID", id, 1) == 0 ? popen(taken->request->command, "we") : NULL;
     if (stream == NULL) {
         htw__terminal_error("%s: %s", taken->request->command, strerror(errno));
@@ -80,13 +79,13 @@ static bool is_next_asked_for(void) {
 static bool end(const struct taken *taken, bool success) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    update.id = taken->id;
-    update.attempt = taken->attempt;
+    update.id = taken->job.id;
+    update.attempt = taken->job.attempt;
     if (!success) {
-        update.step = taken->attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
+        update.step = update.attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
         (void)htw_journal_get_queue(taken->journal, taken->queue, &stats);
         if (stats.policy.initial_ns == 0 && stats.policy.attempts_max == 0)
-            update.deadline_ns = htw__clock_realtime_ns() + PAUSE_NS(taken->attempt);
+            update.deadline_ns = htw__clock_realtime_ns() + PAUSE_NS(update.attempt);
     }
     int error = htw_journal_update(taken->journal, &update);
     return error == -ENOENT || error == -ESTALE || htw__journal_succeeds(error);
@@ -109,7 +108,7 @@ static bool take_one(struct taken *taken) {
 /* A file that does not exist becomes that of a guest: others may put jobs into it at any time. */
 int htw__journal_lease(const struct htw__journal_request *request) {
     struct htw_scheduler *scheduler = NULL;
-    struct taken taken = { request, htw__journal_queue_of(request), .id = 0 };
+    struct taken taken = { request, htw__journal_queue_of(request), .stream = NULL };
     bool is_guest = true;
     if (access(request->path, F_OK) == 0 && !htw__journal_identify(request->path, &is_guest))
         return HTW__EXIT_FAILED;
