@@ -90,6 +90,8 @@ def lists_in_pages(server, names, at_ms):
     for name in names:
         status, _, shown = server.ask("GET", path_of(name))
         assert status == 200 and [row["id"] for row in shown] == [name], shown
+    status, _, shown = server.ask("GET", path_of(rows[1]["print"]))
+    assert status == 200 and [row["id"] for row in shown] == [names[1]], shown
     status, _, shown = server.ask("GET", path_of("nobody"))
     assert status == 404 and "nobody" in shown[0]["error"], shown
 

@@ -212,25 +212,6 @@ UNIT_TEST(waiting_input_changes_what_the_index_leads_to) {
     finish();
 }
 
-UNIT_TEST(waiting_record_is_found_by_its_print) {
-    struct htw__waiting_filter filter = HTW__WAITING_ALL;
-    char id[24];
-    begin(NULL, 10);
-    find(1, 10, "a", NULL);
-    find(1, 10, "b", NULL);
-    (void)rows();
-    snprintf(id, sizeof(id), "@%016" PRIx64, page.rows[1].key.print);
-    char value = *(const char *)page.rows[1].record->value.bytes;
-    finish();
-    filter.id = htw__bytes_of(id);
-    begin(&filter, 10);
-    find(1, 10, "a", NULL);
-    find(1, 10, "b", NULL);
-    assert_int_equal(rows()[0], value);
-    assert_int_equal(page.count, 1);
-    finish();
-}
-
 UNIT_TEST(waiting_letter_waits_for_its_next_try) {
     begin(NULL, 10);
     find_header(1, 10, "key", "a", "htw-retry-at", "50", "htw-reason", "why");
