@@ -114,18 +114,16 @@ for compiler in gcc clang i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-
 done
 [ "$tested" -gt 0 ] || fail 'no compiler is there'
 
-printf '#include "htw_wheel.h"\n#include "htw_wheel.h"\nint main() { return 0; }\n' >"$work/twice"
+printf '#include "htw_wheel.h"\n#include "htw_wheel.h"\nint main() { return htw_wheel_create(nullptr, nullptr) == 0; }\n' \
+    >"$work/twice.cc"
 compile gcc -std=c11 -O2 -c -o "$work/wheel.o" "$files/htw_wheel.c"
 for compiler in g++ clang++; do
     command -v "$compiler" >"$work/found" || continue
     for standard in c++11 c++17; do
         # shellcheck disable=SC2086
-        compile "$compiler" -x c++ "-std=$standard" $warnings -Wold-style-cast -I "$files" \
-            -fsyntax-only "$work/twice"
+        compile "$compiler" "-std=$standard" $warnings -Wold-style-cast -I "$files" -o "$work/twice" \
+            "$work/twice.cc" "$work/wheel.o"
+        run "$compiler" "$work/twice"
     done
-    # shellcheck disable=SC2086
-    compile "$compiler" -std=c++11 $warnings -Wold-style-cast -I "$files" -o "$work/from_cpp" \
-        "$programs/from_cpp.cc" "$work/wheel.o"
-    run "$compiler" "$work/from_cpp"
     echo "ok $compiler"
 done
