@@ -214,8 +214,9 @@ static void step_advance_threshold(void) {
 
 static void step_lower(void) {
     size_t which = (size_t)below(THRESHOLDS);
-    uint64_t value = model.values[which],
-             to = below(4) == 0 ? random_magnitude(&model.source) : value - below(15) % (value + 1);
+    uint64_t value = model.values[which], to = below(4) == 0
+                                                   ? random_magnitude(&model.source)
+                                                   : value - below(value < 15 ? value + 1 : 15);
     model.values[which] = to < value ? to : value;
     REQUIRE(htw_threshold_lower(model.thresholds[which], to) == 0);
     REQUIRE(htw_threshold_value(model.thresholds[which]) == model.values[which]);
