@@ -3,8 +3,8 @@
  * jobs.c - jobs of a journal, over lives of its process that end in any way: what was acknowledged outlives each crash, what has
  * ended does not come back, and no job is given to two at once.
  *
- * What the outside knows of the jobs outlives the process, too: it is in shared memory, where each change of it is a single
- * word. A put or an end whose answer was lost leaves a job that MAY BE: it is delivered when it is due, and then it is, or it
+ * What the outside knows of the jobs outlives the process, too: it is in shared memory, where each change that matters is
+ * a single word. A put or an end whose answer was lost leaves a job that MAY BE: it is delivered when it is due, and then it is, or it
  * is not. The payload of a job says its place and its serial.
  *
  * Half of the jobs are in a queue, for which requests wait at any time, durable ones and others.
@@ -68,8 +68,7 @@ struct payload {
 static struct outside {
     uint32_t open; /* the number of the present open of the journal */
     struct job jobs[JOBS];
-    uint64_t holders
-        [KEYS]; /* the job that was put last under each key: its place, and its serial * JOBS */
+    uint64_t holders[KEYS]; /* the last job of each key: its place, and its serial * JOBS */
 } * outside;
 
 struct jobs jobs;
@@ -293,7 +292,7 @@ static void note_hold(struct job *job, const struct htw_delivery *delivery, bool
     set_due(job);
 }
 
-/* Whether its end begins. */
+/* With the lock. Whether its end may begin. */
 static bool receive(struct job *job, const struct htw_delivery *delivery, bool is_durable) {
     REQUIRE(job->known != NONE && job->serial == serial_of(delivery->payload));
     REQUIRE(job->id == 0 || job->id == delivery->id);
@@ -389,14 +388,13 @@ static const char queue[] = "q";
 static void ask(uintptr_t request) {
     static const char *const queues[] = { queue };
     struct htw_lease lease = HTW_LEASE_INIT;
-    if (journal == NULL || has_asked[request])
+    if (journal == NULL || atomic_exchange(&has_asked[request], true))
         return;
     lease.queues = queues;
     lease.queue_count = 1;
     lease.wait_until_ns = HTW_NEVER_NS;
     lease.is_durable = request % 2 == 0;
     lease.lease_ns = (int64_t)(5 + below(5) * 60) * HTW_MILLISECOND;
-    has_asked[request] = true;
     int result = htw_journal_lease_later(journal, &lease, leased, (void *)request, NULL);
     stage_note("asks", request, result);
     REQUIRE(result == 0 || result == -EIO || result == -ESHUTDOWN || stage_excuses(result));
@@ -537,7 +535,7 @@ static void cancel(void) {
     settle_end(job, result, has_stopped_now(result));
 }
 
-/* Puts a job in place of another one, or besides: both are done or neither. */
+/* Puts a job, and ends another one, which the key of the first may do: both are done or neither. */
 static void apply(struct job *job, struct job *old, struct htw_job *next, bool ends_old) {
     unsigned char bytes[PAYLOAD_MAX];
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -671,7 +669,7 @@ static void open_journal(void) {
 }
 
 /* Every change has its answer then. */
-static void close_journal(void) {
+void jobs_close(void) {
     struct htw_journal *closed = journal;
     journal = NULL;
     while (callers > 0)
@@ -698,10 +696,6 @@ void jobs_open(void) {
     htw__log_checkpoint_pages = 30;
     parallel = 1 + (uint32_t)below(jobs.workers);
     open_journal();
-}
-
-void jobs_close(void) {
-    close_journal();
 }
 
 /* ---- what should have happened */
@@ -740,7 +734,7 @@ static void judge_doubts(void) {
 void jobs_judge(void) {
     judge_doubts();
     if (has_stopped) {
-        close_journal();
+        jobs_close();
         open_journal();
     }
     for (uintptr_t i = 0; i < REQUESTS; i++)
