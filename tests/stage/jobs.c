@@ -74,7 +74,7 @@ static struct outside {
 struct jobs jobs;
 static struct htw_journal *_Atomic journal; /* NULL: it is being opened again */
 static _Atomic bool has_stopped;
-static int64_t opening_ns, opened_ns;
+static _Atomic int64_t opening_ns, opened_ns;
 static _Atomic unsigned callers; /* threads that are in a call of it */
 static uint32_t parallel;
 static unsigned waiting_callbacks; /* for the disk: one worker at least is left for what is due */
