@@ -7,7 +7,7 @@ help_bindings() {
   python [TEST]...  build and test the Python package (build/python)
   python package    build its source distribution and from that its wheel; test the wheel, and the
                     package linked with an installed library
-  python bench      measure it beside asyncio and heapq
+  python bench      measure it beside asyncio
   rust [TEST]...    build and test the Rust crates (build/rust), with Debian's cargo and crates, without
                     a network; CARGO: another cargo, with crates from where that has them
   rust bindings     make the declarations of the C functions again

@@ -139,12 +139,10 @@ impl Kind for Tokio {
     }
 }
 
-/// xorshift64*; the same numbers in each run.
-fn random(state: &mut u64) -> u64 {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    state.wrapping_mul(0x2545_f491_4f6c_dd1d)
+/// Numbers without an order, the same in each run.
+fn scatter(i: usize) -> u64 {
+    let product = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (product ^ (product >> 32)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16
 }
 
 fn processor_time() -> f64 {
@@ -190,13 +188,10 @@ fn measure<K: Kind>(deadlines: &[u64], order: &[usize]) {
 fn main() {
     println!("| | timers | schedule | move | cancel | expire |\n|---|---|---|---|---|---|");
     for count in [100_000, 1_000_000] {
-        let mut state = 1;
         let deadlines: Vec<u64> =
-            (0..count).map(|_| SHORTEST + random(&mut state) % (LONGEST - SHORTEST)).collect();
+            (0..count).map(|i| SHORTEST + scatter(i) % (LONGEST - SHORTEST)).collect();
         let mut order: Vec<usize> = (0..count).collect();
-        for i in (1..count).rev() {
-            order.swap(i, (random(&mut state) % (i as u64 + 1)) as usize);
-        }
+        order.sort_by_key(|i| scatter(count + i));
         measure::<Htw>(&deadlines, &order);
         measure::<Tokio>(&deadlines, &order);
     }
