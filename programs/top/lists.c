@@ -198,7 +198,7 @@ static unsigned choose_columns(const struct list *list, const struct htw__item *
 void htw__list_draw(const struct htw__drawing *self, const struct htw__item *source,
                     enum htw__list kind) {
     const struct list *list = &lists[kind];
-    struct htw__item rows[ROWS_MAX + 1];
+    struct htw__item rows[ROWS_MAX + 1] = { { NULL, NULL } };
     struct htw__table_row *drawn = calloc(ROWS_MAX + 1, sizeof(*drawn));
     struct htw__table table = { .subject = list->subject, .rows = drawn };
     const json_t *others = list->others == NULL ? NULL : json_object_get(source->now, list->others);

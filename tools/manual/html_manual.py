@@ -19,7 +19,7 @@ import reference
 import tables
 
 # Folders of documents, besides the top.
-FOLDERS = ("docs", "examples", "benchmarks", "bindings")
+FOLDERS = ("docs", "examples", "benchmarks", "bindings", "programs")
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".cc": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "sh",
              ".rs": "rust", ".build": "meson", ".json": "json"}
 # A link or image of Markdown.
