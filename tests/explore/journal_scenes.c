@@ -152,15 +152,17 @@ static void play_cancel(void) {
     scene_stop_journal();
 }
 
+/* Of a job that is in the file alone, which no state in memory refuses, beside others. */
 static void play_end_and_cancel(void) {
-    scene_open_journal(NULL);
-    REQUIRE(scene_put(0, HTW_MINUTE) == 0);
+    scene_open_journal(hold_little);
+    for (unsigned i = 0; i < 3; i++)
+        REQUIRE(scene_put(i, 3 * HTW_MINUTE) == 0);
     scene_start(1, scene_cancel_0);
     int result = htw_journal_done(journal_scene.journal, journal_scene.jobs[0].id);
     scene_join();
     REQUIRE(result == 0 ? journal_scene.jobs[0].end == -ENOENT
                         : result == -ENOENT && journal_scene.jobs[0].end == 0);
-    scene_require_counts(1, 1);
+    scene_require_counts(3, 1);
     scene_stop_journal();
 }
 
@@ -273,9 +275,13 @@ static void play_process(void) {
     scene_join();
     scene_expect(1, MS);
     explore_sleep_ns(20 * MS);
-    REQUIRE(journal_scene.notices == 1 && journal_scene.jobs[0].deliveries == 1 &&
-            journal_scene.jobs[1].deliveries == 1);
-    scene_require_counts(2, 0);
+    scene_put_later(2, MS);
+    REQUIRE(scene_put(3, MS) == 0); /* not by its own commit, since another change waits */
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.notices == 2);
+    for (unsigned i = 0; i < SCENE_JOBS; i++)
+        REQUIRE(journal_scene.jobs[i].deliveries == 1);
+    scene_require_counts(4, 0);
     scene_stop_journal();
 }
 

@@ -168,7 +168,27 @@ static void let_slot_wait_again(struct htw_journal *journal) {
         usleep(1000);
 }
 
+static _Atomic bool is_crossing;
+static struct journal_fixture *crossed; /* its next commit lasts until the writer waits */
+
+/* Another caller hands a change in, and the writer finds the database in use. */
+static void let_other_caller_in(struct htw_journal *journal) {
+    bool writer_waits = false;
+    is_crossing = true;
+    for (int i = 0; i < 10000 && !writer_waits; i++) {
+        usleep(1000);
+        pthread_mutex_lock(&journal->mutex.mutex);
+        writer_waits = journal->writer_waits;
+        pthread_mutex_unlock(&journal->mutex.mutex);
+    }
+}
+
 int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees) {
+    if (crossed != NULL) {
+        struct htw_journal *journal = crossed->journal;
+        crossed = NULL;
+        let_other_caller_in(journal);
+    }
     if (failing == NULL || failing->journal == NULL)
         return __real_htw__database_commit(self, next_id, frees);
     let_slot_wait_again(failing->journal);
@@ -192,6 +212,33 @@ JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
     assert_in_range(fetches, 100, JOBS - 1);
     assert_true(reader_waits > 0);
     assert_int_equal(f->seen_count, 0);
+}
+
+/* ---- a caller that commits while another one waits */
+
+static uint64_t second; /* a job */
+
+static void *end_second(void *arg) {
+    struct journal_fixture *f = arg;
+    while (!is_crossing)
+        usleep(1000);
+    assert_int_equal(htw_journal_done(f->journal, second), 0);
+    return NULL;
+}
+
+/* An end sets no timer, which would wake the writer, too. */
+JOURNAL_TEST(journal_wakes_its_writer_when_a_caller_has_committed) {
+    pthread_t other;
+    journal_open(f);
+    uint64_t first = journal_put(f, HTW_HOUR, "a");
+    second = journal_put(f, HTW_HOUR, "b");
+    journal_advance_to(f, 0); /* all is read: the caller commits by itself */
+    is_crossing = false;
+    crossed = f;
+    assert_int_equal(pthread_create(&other, NULL, end_second, f), 0);
+    assert_int_equal(htw_journal_done(f->journal, first), 0);
+    pthread_join(other, NULL);
+    assert_null(crossed);
 }
 
 /* ---- jobs that are put while others are read */
