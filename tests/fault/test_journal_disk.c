@@ -73,13 +73,14 @@ void round_fail(const char *what, uint64_t id, int result) {
 
 /* As another program may do. A power cut may bring the log back, in part, with what was written over it. */
 static void truncate_log(void) {
-    sqlite3 *connection;
-    if (faulty_vfs_failures() == 0 &&
-        (sqlite3_open(journal_round->path, &connection) != SQLITE_OK ||
-         (sqlite3_exec(connection, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) !=
-              SQLITE_OK &&
-          faulty_vfs_failures() == 0) ||
-         sqlite3_close(connection) != SQLITE_OK))
+    sqlite3 *connection = NULL;
+    if (faulty_vfs_failures() > 0)
+        return;
+    bool is_truncated =
+        sqlite3_open(journal_round->path, &connection) == SQLITE_OK &&
+        sqlite3_exec(connection, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) == SQLITE_OK;
+    if (sqlite3_close(connection) != SQLITE_OK ||
+        (!is_truncated && faulty_vfs_failures() == 0)) /* it may be what fails here */
         round_fail("the log cannot be truncated", 0, 0);
 }
 
