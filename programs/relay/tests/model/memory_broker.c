@@ -101,16 +101,6 @@ int64_t broker_produce(struct broker *self, uint32_t stripe,
     return append(self, &self->inputs[stripe], record, self->sender_txn);
 }
 
-void broker_store(struct broker *self, struct broker_partition *partition,
-                  const struct htw__relay_record *record) {
-    (void)append(self, partition, record, 0);
-}
-
-void broker_fill(struct broker *self, struct broker_partition *partition, int64_t offset) {
-    while ((int64_t)partition->count < offset)
-        (void)append(self, partition, NULL, 0);
-}
-
 static void end_txn(struct broker *self, size_t txn, enum txn_state state) {
     struct broker_txn *ended = &self->txns[txn];
     ended->state = state;

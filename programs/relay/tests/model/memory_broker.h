@@ -101,11 +101,6 @@ struct broker_partition *broker_partition(struct broker *broker, struct htw__sou
 int64_t broker_produce(struct broker *broker, uint32_t stripe,
                        const struct htw__relay_record *record);
 
-/* What was there before: a record at the end of a partition, and markers up to an offset. */
-void broker_store(struct broker *broker, struct broker_partition *partition,
-                  const struct htw__relay_record *record);
-void broker_fill(struct broker *broker, struct broker_partition *partition, int64_t offset);
-
 /* Opens and ends that transaction. */
 void broker_begin(struct broker *broker);
 void broker_end(struct broker *broker, bool is_committed);
