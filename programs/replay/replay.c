@@ -32,7 +32,7 @@ static const struct htw__command_line line = {
              "  or:  htw replay [OPTION]... --monitor PROGRAM\n",
     .about =
         "Of the flight record of a program, count what each site did that arms timers. With --html,\n"
-        "write a page that shows which timers have woken the program, and when, and plays them.\n"
+        "write a page that shows which timers have woken the program, and when.\n"
         "\n"
         "FILE is what a monitor has answered to `events`. With no FILE, or when FILE is -, standard\n"
         "input is read. A record has up to 500000 events.\n",
