@@ -8,7 +8,6 @@
 #include "../kit/command_line.h"
 #include "../kit/terminal.h"
 #include "../kit/visible.h"
-#include "ask.h"
 #include "served.h"
 
 #include <errno.h>

@@ -83,7 +83,7 @@ static const struct htw__command_line line = {
         "list, show, stats, recurring and check change nothing, and work while a program has the journal open.\n"
         "A job that this program is delivering, or has leased not durably, is ready until it is\n"
         "done. The other actions are refused then, unless that program is `htw serve`: it is asked to do\n"
-        "them, and which jobs are leased. It refuses to change these, and release and compact.\n",
+        "them. It refuses to change jobs of its workers, and release and compact.\n",
     .notes =
         "Exit status:\n"
         "  0    success\n"

@@ -8,7 +8,6 @@
 #include "../kit/terminal.h"
 #include "../kit/times.h"
 #include "../kit/visible.h"
-#include "served.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,32 +28,18 @@ static const char *const states[] = { HTW__JOB_STATES };
 struct view {
     const struct htw__journal_request *request;
     struct htw_journal *journal;
-    struct htw__leases leases; /* of an `htw serve` that has the file open */
-    uint64_t left;             /* list: so many more jobs are wanted */
+    uint64_t left; /* list: so many more jobs are wanted */
     struct htw__json json;
 };
 
-/* First what is leased: a job that ends meanwhile is not in the file, and one that is leased meanwhile is ready there. */
 static bool begin(struct view *view, const struct htw__journal_request *request) {
     *view = (struct view) { .request = request, .left = request->limit, .json = { .out = stdout } };
-    htw__leases_ask(&view->leases, request->path);
     return htw__journal_succeeds(htw_journal_open_to_read(&view->journal, request->path, NULL));
 }
 
 static int end(struct view *view, bool success) {
     htw_journal_close(view->journal);
-    htw__leases_free(&view->leases);
     return htw__terminal_flush() && success ? 0 : HTW__EXIT_FAILED;
-}
-
-/* A job as the server knows it. */
-static struct htw_job_info known(const struct view *view, const struct htw_job_info *job) {
-    struct htw_job_info copy = *job;
-    if (job->state == HTW_JOB_READY && htw__leases_have(&view->leases, job->id)) {
-        copy.state = HTW_JOB_LEASED;
-        copy.deadline_ns = HTW_NEVER_NS; /* until its connection ends */
-    }
-    return copy;
 }
 
 static void print_word(const char *word) {
@@ -129,7 +114,8 @@ static bool is_wanted(const struct view *view, const char *queue, enum htw_job_s
            (request->queue == NULL || strcmp(request->queue, queue == NULL ? "" : queue) == 0);
 }
 
-static bool print_row(struct view *view, const struct htw_job_info *job) {
+static bool print_row(void *context, const struct htw_job_info *job) {
+    struct view *view = context;
     char text[HTW__INSTANT_FORMAT_SIZE];
     int64_t deadline_ns = htw__job_deadline(job);
     if (view->request->json) {
@@ -151,19 +137,6 @@ static bool print_row(struct view *view, const struct htw_job_info *job) {
     return --view->left > 0 && !ferror(stdout);
 }
 
-/* Those that the server has leased come last. */
-static bool print_listed(void *context, const struct htw_job_info *job) {
-    struct view *view = context;
-    return known(view, job).state != job->state || print_row(view, job);
-}
-
-static bool print_leased(void *context, const struct htw_job_info *job) {
-    struct view *view = context;
-    struct htw_job_info leased = known(view, job);
-    return leased.state == job->state || !is_wanted(view, job->queue, HTW_JOB_LEASED) ||
-           print_row(view, &leased);
-}
-
 static bool list_queue(struct view *view, const char *queue) {
     int got = 0;
     for (int state = HTW_JOB_DELAYED; state <= HTW_JOB_DONE && got >= 0; state++) {
@@ -174,7 +147,7 @@ static bool list_queue(struct view *view, const char *queue) {
             got = view->left == 0 || ferror(stdout)
                       ? 0
                       : htw_journal_list(view->journal, queue, (enum htw_job_state)state, &place,
-                                         SLICE, print_listed, view);
+                                         SLICE, print_row, view);
         while (got == (int)SLICE);
     }
     return htw__journal_succeeds(got);
@@ -189,10 +162,6 @@ int htw__journal_list(const struct htw__journal_request *request) {
                "[KEY] PAYLOAD");
     for (size_t i = 0; i < queues.count && success; i++)
         success = list_queue(&view, queues.of[i].stats.name);
-    for (size_t i = 0; i < view.leases.count && success && view.left > 0; i++) {
-        int error = htw_journal_peek(view.journal, view.leases.ids[i], print_leased, &view);
-        success = error == -ENOENT || htw__journal_succeeds(error);
-    }
     free(queues.of);
     return end(&view, success);
 }
@@ -226,13 +195,12 @@ static void print_all(const struct htw_job_info *job) {
 
 static bool print_job(void *context, const struct htw_job_info *job) {
     const struct view *view = context;
-    struct htw_job_info shown = known(view, job);
     if (view->request->json) {
-        write_job(&shown);
+        write_job(job);
     } else if (view->request->payload) {
         fwrite(job->payload, 1, job->payload_size, stdout);
     } else {
-        print_all(&shown);
+        print_all(job);
     }
     return true;
 }
@@ -248,19 +216,6 @@ int htw__journal_show(const struct htw__journal_request *request) {
 }
 
 /* ---- stats */
-
-/* What the server has leased is ready in the file. */
-static bool count_leased(void *context, const struct htw_job_info *job) {
-    struct queues *queues = context;
-    struct queue wanted = { .name = "" };
-    snprintf(wanted.name, sizeof(wanted.name), "%s", job->queue == NULL ? "" : job->queue);
-    struct queue *queue = bsearch(&wanted, queues->of, queues->count, sizeof(wanted), compare);
-    if (job->state == HTW_JOB_READY && queue != NULL && queue->stats.ready > 0) {
-        queue->stats.ready--;
-        queue->stats.leased++;
-    }
-    return true;
-}
 
 static void print_numbers(struct view *view, const struct htw_queue_stats *stats) {
     struct htw__json *json = &view->json;
@@ -341,10 +296,6 @@ int htw__journal_stats(const struct htw__journal_request *request) {
     bool success = begin(&view, request) && read_queues(&view, &queues) &&
                    htw__journal_succeeds(htw_journal_get_stats(view.journal, &stats)) &&
                    htw__journal_succeeds(find_next(&view, &queues, &next_ns));
-    for (size_t i = 0; i < view.leases.count && success; i++) {
-        int error = htw_journal_peek(view.journal, view.leases.ids[i], count_leased, &queues);
-        success = error == -ENOENT || htw__journal_succeeds(error);
-    }
     if (success)
         print_all_numbers(&view, &queues, stats.log_bytes, next_ns);
     free(queues.of);
@@ -435,10 +386,9 @@ static void print_problem(void *context, const char *text) {
 
 int htw__journal_check(const struct htw__journal_request *request) {
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
-    struct problems problems = { .view = { .request = request, .json = { .out = stdout } } };
+    struct problems problems = { .count = 0 };
     struct view *view = &problems.view;
-    bool is_open =
-        htw__journal_succeeds(htw_journal_open_to_read(&view->journal, request->path, NULL));
+    bool is_open = begin(view, request);
     if (is_open && request->json) {
         htw__json_begin(&view->json, NULL, '{');
         htw__json_begin(&view->json, "problems", '[');

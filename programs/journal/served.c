@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* served.c - what `htw journal` asks of the `htw serve` that has a journal open: changes, and which jobs are leased. */
+/* served.c - what `htw journal` asks of the `htw serve` that has a journal open: changes, by HTTP at the socket beside the file. */
 #include "served.h"
 
+#include "../kit/exchange.h"
+#include "../kit/listen.h"
 #include "../kit/terminal.h"
 #include "../kit/times.h"
-#include "ask.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -12,139 +13,184 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-/* A text for an address, in new memory: `before`, and all but letters and digits as %XX. "" for NULL. */
-static char *encode(const char *before, const char *text) {
-    char *encoded = malloc(strlen(before) + 3 * (text == NULL ? 0 : strlen(text)) + 1), *end;
-    if (encoded == NULL)
+#define PATIENCE_NS (30 * HTW_SECOND) /* for an answer */
+#define TRIES 100                     /* while the server is busy */
+#define PAUSE_NS 100000000L
+
+/* ---- the server */
+
+/* Anybody may put a socket into a folder that all may write to. */
+static bool is_trusted(int fd, const char *file) {
+    struct ucred peer;
+    struct stat status;
+    socklen_t size = sizeof(peer);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && stat(file, &status) == 0 &&
+           (peer.uid == status.st_uid || peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* Negative: nobody listens. */
+static int connect_beside(const char *file) {
+    struct htw__beside beside;
+    int error = htw__beside_open(&beside, file);
+    int fd = error == 0 ? htw__exchange_connect(beside.path) : error;
+    htw__beside_close(&beside);
+    if (fd < 0 || is_trusted(fd, file))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+bool htw__journal_is_served(const char *file) {
+    int fd = connect_beside(file);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* The content of an answer that has come whole, and its status; NULL: it has not. */
+static const char *content_of(const char *answer, int *ret_status) {
+    static const char version[] = "HTTP/1.1 ", length[] = "\r\nContent-Length: ";
+    const char *content = strstr(answer, "\r\n\r\n"), *field = strcasestr(answer, length);
+    if (strncmp(answer, version, strlen(version)) != 0 || content == NULL || field == NULL)
         return NULL;
-    end = stpcpy(encoded, text == NULL ? "" : before);
-    for (; text != NULL && *text != '\0'; text++)
-        end += sprintf(end, isalnum((unsigned char)*text) ? "%c" : "%%%02X", (unsigned char)*text);
-    return encoded;
+    content += 4;
+    *ret_status = (int)strtol(answer + strlen(version), NULL, 10);
+    return strlen(content) == strtoull(field + strlen(length), NULL, 10) ? content : NULL;
+}
+
+/* A request on its way, and its answer. */
+struct asking {
+    const char *file;
+    FILE *stream; /* to which the request is written */
+    char *request, *answer;
+    size_t size;
+};
+
+/* Sends the request, again while others keep the server busy. NULL: why it has not answered was printed. */
+static const char *send_request(struct asking *self, int *ret_status) {
+    const struct htw__exchange asked = { self->request, self->size, PATIENCE_NS, NULL };
+    const struct timespec pause = { 0, PAUSE_NS };
+    const char *content = NULL;
+    for (int i = 0; i < TRIES; i++) {
+        size_t size;
+        int fd = connect_beside(self->file);
+        free(self->answer);
+        self->answer = NULL;
+        if (fd < 0)
+            htw__terminal_error("%s: the htw serve that had it open has ended: try again",
+                                self->file);
+        content = fd >= 0 && htw__exchange(fd, &asked, &self->answer, &size) == 0
+                      ? content_of(self->answer, ret_status)
+                      : NULL;
+        if (fd >= 0 && content == NULL)
+            htw__terminal_error("%s: htw serve has not answered: it is not known what it has done",
+                                self->file);
+        if (content == NULL || *ret_status != 503)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    return content;
+}
+
+/* ---- requests */
+
+static bool begin(struct asking *self, const struct htw__journal_request *request) {
+    *self = (struct asking) { .file = request->path };
+    self->stream = open_memstream(&self->request, &self->size);
+    if (self->stream == NULL)
+        htw__terminal_error("%s", strerror(ENOMEM));
+    else
+        fputs("POST ", self->stream);
+    return self->stream != NULL;
+}
+
+/* A parameter, in which all but letters and digits is %XX; NULL: none. */
+static void add_text(FILE *stream, const char *name, const char *text) {
+    if (text == NULL)
+        return;
+    fprintf(stream, "&%s=", name);
+    for (; *text != '\0'; text++)
+        fprintf(stream, isalnum((unsigned char)*text) ? "%c" : "%%%02X", (unsigned char)*text);
 }
 
 /* Seconds since 1970; all before is as good as that. */
-static const char *format_instant(int64_t instant_ns, char text[48]) {
+static void add_instant(FILE *stream, int64_t instant_ns) {
     int64_t ns = instant_ns < 0 ? 0 : instant_ns;
-    snprintf(text, 48, "%" PRId64 ".%09" PRId64, ns / HTW_SECOND, ns % HTW_SECOND);
-    return text;
+    fprintf(stream, "?at=%" PRId64 ".%09" PRId64, ns / HTW_SECOND, ns % HTW_SECOND);
 }
 
-/* Asks for what `target`, which it frees, says, and takes the number behind `before` from the answer, if that is not NULL. */
-static bool ask(const struct htw__journal_request *request, char *target, const struct htw_job *job,
-                const char *before, uint64_t *ret_number) {
-    struct htw__answer answer = { .text = NULL };
-    enum htw__asked asked = HTW__ASKED_FAILED;
-    if (target == NULL)
+/* Asks, and takes the number behind `before` from the answer, if that is not NULL. A refusal is {"error":"WHY"}. */
+static bool ask(struct asking *self, const struct htw_job *job, const char *before,
+                uint64_t *ret_number) {
+    size_t size = job == NULL ? 0 : job->payload_size;
+    int status = 0;
+    fprintf(self->stream,
+            " HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+            size);
+    if (size > 0)
+        fwrite(job->payload, 1, size, self->stream);
+    bool is_written = fclose(self->stream) == 0;
+    const char *content = is_written ? send_request(self, &status) : NULL;
+    if (!is_written)
         htw__terminal_error("%s", strerror(ENOMEM));
-    else
-        asked = htw__journal_ask(request->path, "POST", target, job == NULL ? NULL : job->payload,
-                                 job == NULL ? 0 : job->payload_size, &answer);
-    free(target);
-    if (asked == HTW__ASKED_NOBODY)
-        htw__terminal_error("%s: the htw serve that had it open has ended: try again",
-                            request->path);
-    if (asked != HTW__ASKED_ANSWERED)
-        return false;
-    bool is_done = answer.status == 200;
-    if (!is_done)
-        htw__journal_print_refusal(request->path, &answer);
-    else if (before != NULL && strncmp(answer.content, before, strlen(before)) == 0)
-        *ret_number = strtoull(answer.content + strlen(before), NULL, 10);
-    free(answer.text);
-    return is_done;
+    if (content != NULL && status != 200) {
+        const char *why = strchr(content, ':');
+        why = why == NULL ? content : why + 2;
+        htw__terminal_error("%s: htw serve: %.*s", self->file, (int)strcspn(why, "\""), why);
+    } else if (content != NULL && before != NULL && strncmp(content, before, strlen(before)) == 0) {
+        *ret_number = strtoull(content + strlen(before), NULL, 10);
+    }
+    free(self->request);
+    free(self->answer);
+    return content != NULL && status == 200;
 }
 
 bool htw__served_put(const struct htw__journal_request *request, struct htw_job *job) {
-    char at[48], *target = NULL;
-    char *queue = encode("&queue=", request->queue), *key = encode("&key=", request->key);
-    if (queue == NULL || key == NULL ||
-        asprintf(&target, "/jobs?at=%s&priority=%" PRIu32 "%s%s",
-                 format_instant(request->deadline_ns, at), request->priority, queue, key) < 0)
-        target = NULL;
-    free(queue);
-    free(key);
-    return ask(request, target, job, "{\"put\":\"", &job->id);
+    struct asking self;
+    if (!begin(&self, request))
+        return false;
+    fputs("/jobs", self.stream);
+    add_instant(self.stream, request->deadline_ns);
+    fprintf(self.stream, "&priority=%" PRIu32, request->priority);
+    add_text(self.stream, "queue", request->queue);
+    add_text(self.stream, "key", request->key);
+    return ask(&self, job, "{\"put\":\"", &job->id);
 }
 
 bool htw__served_step(const struct htw__journal_request *request, uint64_t id) {
     static const char *const verbs[] = {
-        [HTW_JOB_END] = "delete", [HTW_JOB_CANCEL] = "delete", [HTW_JOB_MOVE] = "move?at=",
+        [HTW_JOB_END] = "delete", [HTW_JOB_CANCEL] = "delete", [HTW_JOB_MOVE] = "move",
         [HTW_JOB_BURY] = "bury",  [HTW_JOB_KICK] = "kick",     [HTW_JOB_RELEASE] = NULL
     };
-    char at[48] = "", priority[32] = "", *target = NULL;
+    struct asking self;
     if (verbs[request->step] == NULL) {
         htw__terminal_error("%s: htw serve has it open, whose workers alone release their jobs",
                             request->path);
         return false;
     }
+    if (!begin(&self, request))
+        return false;
+    fprintf(self.stream, "/jobs/%" PRIu64 "/%s", id, verbs[request->step]);
     if (request->step == HTW_JOB_MOVE)
-        format_instant(request->deadline_ns, at);
+        add_instant(self.stream, request->deadline_ns);
     if (request->has_priority)
-        snprintf(priority, sizeof(priority), "&priority=%" PRIu32, request->priority);
-    if (asprintf(&target, "/jobs/%" PRIu64 "/%s%s%s", id, verbs[request->step], at, priority) < 0)
-        target = NULL;
-    return ask(request, target, NULL, NULL, NULL);
+        fprintf(self.stream, "&priority=%" PRIu32, request->priority);
+    return ask(&self, NULL, NULL, NULL);
 }
 
 bool htw__served_kick(const struct htw__journal_request *request, int *ret_count) {
-    char *target = NULL, *queue = encode("&queue=", request->queue);
+    struct asking self;
     uint64_t count = 0;
-    if (queue == NULL ||
-        asprintf(&target, "/queue/kick?count=%" PRIu64 "%s", request->limit, queue) < 0)
-        target = NULL;
-    free(queue);
-    bool is_done = ask(request, target, NULL, "{\"kicked\":", &count);
+    if (!begin(&self, request))
+        return false;
+    fprintf(self.stream, "/queue/kick?count=%" PRIu64, request->limit);
+    add_text(self.stream, "queue", request->queue);
+    bool is_done = ask(&self, NULL, "{\"kicked\":", &count);
     *ret_count = (int)count;
     return is_done;
-}
-
-/* ---- which jobs its workers have reserved */
-
-static int compare(const void *a, const void *b) {
-    const uint64_t *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
-/* {"leased":["1","2"],"more":false} */
-static bool read_ids(struct htw__leases *self, const char *text) {
-    size_t quotes = 0;
-    for (const char *at = text; *at != '\0'; at++)
-        quotes += *at == '"';
-    self->ids = calloc(quotes / 2 + 1, sizeof(*self->ids));
-    if (self->ids == NULL)
-        return false;
-    const char *at = strchr(text, '[');
-    while (at != NULL && (*at == '[' || *at == ',') && at[1] == '"') {
-        char *end;
-        self->ids[self->count++] = strtoull(at + 2, &end, 10);
-        at = end + 1; /* behind the quote */
-    }
-    qsort(self->ids, self->count, sizeof(*self->ids), compare);
-    return true;
-}
-
-void htw__leases_ask(struct htw__leases *self, const char *file) {
-    struct htw__answer answer;
-    *self = (struct htw__leases) { NULL, 0 };
-    if (htw__journal_ask(file, "GET", "/leases", NULL, 0, &answer) != HTW__ASKED_ANSWERED)
-        return;
-    if (answer.status != 200)
-        htw__journal_print_refusal(file, &answer);
-    else if (!read_ids(self, answer.content))
-        htw__terminal_error("%s", strerror(ENOMEM));
-    else if (strstr(answer.content, "\"more\":true") != NULL)
-        htw__terminal_error("%s: more than %zu jobs are reserved: the others are shown as ready",
-                            file, self->count);
-    free(answer.text);
-}
-
-void htw__leases_free(struct htw__leases *self) {
-    free(self->ids);
-}
-
-bool htw__leases_have(const struct htw__leases *self, uint64_t id) {
-    return self->count > 0 &&
-           bsearch(&id, self->ids, self->count, sizeof(*self->ids), compare) != NULL;
 }

@@ -29,7 +29,6 @@ static const struct htw__http_route routes[] = {
     { "POST", "/jobs/*/move", HTW__HTTP_CHANGE, HTW__PAGE_MOVE, NULL },
     { "POST", "/jobs/*/delete", HTW__HTTP_CHANGE, HTW__PAGE_DELETE, NULL },
     { "GET", "/jobs/*", HTW__HTTP_READ, HTW__PAGE_JOB, NULL },
-    { "GET", "/leases", HTW__HTTP_READ, HTW__PAGE_LEASES, NULL },
     { "GET", "/metrics", HTW__HTTP_READ, HTW__PAGE_METRICS, NULL },
 };
 
@@ -55,7 +54,6 @@ static const struct {
     [HTW__PAGE_JOBS] = { htw__page_jobs, QUEUE | STATE | LIMIT, STATE },
     [HTW__PAGE_JOB] = { htw__page_job, 0, 0 },
     [HTW__PAGE_METRICS] = { htw__page_metrics, 0, 0 },
-    [HTW__PAGE_LEASES] = { htw__page_leases, 0, 0 },
     [HTW__PAGE_PUT] = { htw__page_put, QUEUE | AT | KEY | PRIORITY, 0 },
     [HTW__PAGE_KICK_JOB] = { htw__page_change, 0, 0 },
     [HTW__PAGE_BURY] = { htw__page_change, 0, 0 },
@@ -218,7 +216,7 @@ static void answer(void *context, struct htw__http_request *http) {
 void htw__page_serve(const struct htw__page *page, struct htw__http_service *service) {
     service->routes = (struct htw__http_routes) {
         routes, sizeof(routes) / sizeof(*routes),
-        "there are /, /queues, /queue, /jobs, /jobs/ID, /leases and /metrics"
+        "there are /, /queues, /queue, /jobs, /jobs/ID and /metrics"
     };
     service->page = htw__page_before;
     service->at_once = AT_ONCE;

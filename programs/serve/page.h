@@ -30,7 +30,6 @@ enum htw__page_action {
     HTW__PAGE_JOBS,
     HTW__PAGE_JOB,
     HTW__PAGE_METRICS,
-    HTW__PAGE_LEASES,
     HTW__PAGE_PUT,
     HTW__PAGE_KICK_JOB,
     HTW__PAGE_BURY,
@@ -94,7 +93,7 @@ void htw__page_end_selection(struct htw__page_selection *self);
 /* Answers, or refuses the request and returns 0, or returns an error of the journal. */
 typedef int htw__page_answer(struct htw__page_ask *ask);
 htw__page_answer htw__page_queues, htw__page_queue, htw__page_metrics;
-htw__page_answer htw__page_jobs, htw__page_job, htw__page_leases;
+htw__page_answer htw__page_jobs, htw__page_job;
 htw__page_answer htw__page_put, htw__page_change, htw__page_kick, htw__page_pause;
 
 #endif /* HTW_SERVE_PAGE_H */

@@ -77,15 +77,14 @@ def test_places_are_names_or_addresses_of_either_kind(directory):
 
 def test_a_deadline_is_told_only_where_it_means_something(directory):
     with Served(directory) as served, Wire(served) as wire:
-        buried, leased, ready, delayed = (str(wire.put(delay=delay)) for delay in (0, 0, 0, 1000))
+        buried, ready, delayed = (str(wire.put(delay=delay)) for delay in (0, 0, 1000))
         wire.ask(f"reserve-job {buried}")
         wire.ask(f"bury {buried} 0")
-        wire.ask(f"reserve-job {leased}")
-        told = [[served.job(job)[name] for name in ("state", "deadline", "deadline_ns")] for job in (buried, leased, ready)]
-        assert told == [["buried", None, None], ["leased", None, str(2**63 - 1)], ["ready", None, None]]
+        told = [[served.job(job)[name] for name in ("state", "deadline", "deadline_ns")] for job in (buried, ready)]
+        assert told == [["buried", None, None], ["ready", None, None]]
         assert served.job(delayed)["deadline"].startswith("20")
         lines = {line.split()[0]: line.split()[1] for line in served.ok("list").splitlines()[1:]}
-        assert [lines[job] for job in (buried, leased, ready)] == ["-", "never", "-"]
+        assert [lines[job] for job in (buried, ready)] == ["-", "-"]
         assert "deadline" not in served.ok("show", buried) and "1970" not in served.ok("stats") + served.ok("list")
         assert "htw serve: there is no job 9" in served.refused("delete", "9")
 
@@ -166,23 +165,15 @@ def test_jobs_are_changed_through_the_server(directory):
 
 def test_a_job_that_is_reserved_is_its_workers(directory):
     with Served(directory) as served:
-        ids = [served.ok("put", "0", str(i), "--queue", "mail") for i in range(3)] + [served.ok("put", "0", "x", "--queue", "other")]
+        job = served.ok("put", "0", "x", "--queue", "mail")
         with Wire(served) as wire:
             wire.ask("watch mail")
-            assert wire.reserve() == (int(ids[0]), b"0")
-            assert wire.stat(f"stats-job {ids[0]}", "ttr") == "60"  # it was put without
-            assert served.job(ids[0])["state"] == "leased"
-            queues = served.queues()
-            assert [(queues[name]["ready"], queues[name]["leased"]) for name in ("mail", "other")] == [(2, 1), (1, 0)]
-            for words, wanted in (("--state leased", ids[:1]), ("--state leased --queue other", []), ("--state ready", ids[1:]),
-                                  ("--state ready --queue mail", ids[1:3]), ("--state ready --queue mail --limit 1", ids[1:2])):
-                assert served.listed(*words.split()) == wanted, words
-            assert sorted(served.listed()) == sorted(ids)
-            wire.reserve()
-            assert served.listed("--state", "leased", "--limit", "1") == ids[:1] and served.listed("--state", "leased") == ids[:2]
+            assert wire.reserve() == (int(job), b"x")
+            assert wire.stat(f"stats-job {job}", "ttr") == "60"  # it was put without
             for words in (("delete",), ("cancel",), ("bury",), ("kick",), ("move", "+1h")):
-                assert "leased" in served.refused(words[0], ids[0], *words[1:])
-        wait_for(lambda: served.job(ids[0])["state"] == "ready", "the end of the connection")
+                assert "leased" in served.refused(words[0], job, *words[1:])
+            assert served.listed("--state", "ready") == [job], "the lease is the server's, and not in the file"
+        wait_for(lambda: command("journal", "bury", served.file, job).status == 0, "the end of the connection")
 
 
 def lease_durably(file, deadline_ns=4102444800 * 10**9):
