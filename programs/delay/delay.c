@@ -7,11 +7,11 @@
  * reader or a signal. Each step does a bounded amount of work, so that none delays the others.
  */
 #include "delay.h"
+#include "safe_file.h"
 
 #include "state.h"
 #include "unreleased.h"
 #include "../kit/monitored.h"
-#include "../kit/safe_file.h"
 #include "../kit/signals.h"
 #include "../kit/sleep.h"
 #include "../kit/command_line.h"
@@ -187,14 +187,12 @@ static void report_count(const struct htw__delay *delay, const struct htw__saved
                  delay->input.name, delay->input.line);
     else if (htw__signals_stop() != 0)
         snprintf(stopped, sizeof(stopped), "stopped%s: ", cause);
-    if (saved->count > 0 && saved->count == count)
-        snprintf(where, sizeof(where), ", written to %s",
-                 saved->error == 0 ? delay->options->unreleased_path : saved->path);
-    else if (saved->count > 0)
-        snprintf(where, sizeof(where), ": the first %" PRIu64 " are in %s, the others are lost",
-                 saved->count, saved->path);
+    if (saved->path != NULL)
+        snprintf(where, sizeof(where), ", written to %s", saved->path);
     else if (saved->error != 0)
         snprintf(where, sizeof(where), ", and lost");
+    else if (count > 0 && delay->options->unreleased_path != NULL)
+        snprintf(where, sizeof(where), ", written to %s", delay->options->unreleased_path);
     htw__terminal_error("%s%" PRIu64 " not released%s", stopped, count, where);
 }
 
@@ -207,9 +205,7 @@ static void report_end(const struct htw__delay *delay, const struct htw__unrelea
     if (delay->output_error != 0 && !is_quiet(delay))
         htw__terminal_error("standard output: %s", strerror(-delay->output_error));
     if (saved->error != 0)
-        htw__terminal_error("%s: %s", path,
-                            saved->error == -ECANCELED ? "given up for a signal"
-                                                       : strerror(-saved->error));
+        htw__terminal_error("%s: %s", path, strerror(-saved->error));
     if (unreleased->count > 0 || was_reading || htw__signals_stop() != 0)
         report_count(delay, saved, was_reading);
     if (unreleased->fragment_line > 0)
@@ -226,7 +222,6 @@ static int finish(struct htw__delay *delay) {
     bool was_reading = htw__delay_is_reading(delay);
     if (htw__signals_stop() != 0 && delay->output_error == 0 && !delay->is_broken)
         write_last(delay);
-    /* The descriptor itself stays open: --unreleased may name it (/dev/stdout). */
     if (delay->output_error == 0 && delay->report.released > 0)
         delay->output_error = htw__output_sync(&delay->output);
     size_t partial = htw__output_partial(&delay->output);

@@ -37,7 +37,7 @@ static const struct htw__option rows[] = {
     { 'u', "unreleased", "FILE", htw__set_path, AT(unreleased_path),
       .help = "when stopped early, replace FILE by what was read and not\n"
               "released, with the delays that remain, for another run;\n"
-              "if that fails, save it under another name, and print that" },
+              "if that fails, save it in another file, and print its name" },
     { 0, "monitor", "[=PATH]", htw__set_path, AT(monitor_path),
       .also = offsetof(struct htw__options, monitor),
       .help = "show the pending messages to `htw top`, through the socket PATH\n"
@@ -71,7 +71,7 @@ const struct htw__command_line htw__options_line = {
         "  0        all messages were released\n"
         "  1        a line was bad, or reading or writing failed\n"
         "  2        the command line is wrong\n"
-        "  3        what was not released could not be saved, or not all, or not in FILE\n"
+        "  3        what was not released could not be saved, or not in FILE\n"
         "  141      the reader of standard output has gone (128 + SIGPIPE)\n"
         "  128 + N  signal N stopped the program\n",
     .options = rows,

@@ -29,17 +29,15 @@ void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__out
 
 /* Where the records were saved. */
 struct htw__saved {
-    int error;      /* 0: all records are in the requested file; otherwise why not */
-    uint64_t count; /* records that are in `path` */
-    char *path;     /* to be freed; NULL: nowhere */
+    int error;  /* 0: in the requested file; otherwise why not */
+    char *path; /* where instead, to be freed; NULL: nowhere */
 };
 
 /*
  * Writes everything to the file `path` as records that `htw delay` reads. A record of which
  * only a part was read is not written: another run would release that part as a whole message.
  *
- * If that fails, the file under its temporary name, or one in another directory, gets as
- * many whole records as possible, from the first one on. `path` is then unchanged.
+ * If that fails, `path` is unchanged, and a file in another directory gets them.
  */
 struct htw__saved htw__unreleased_save(const struct htw__unreleased *unreleased, const char *path);
 

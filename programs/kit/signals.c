@@ -14,16 +14,19 @@
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t dump_wanted;
 static volatile sig_atomic_t is_saving;
-static volatile sig_atomic_t gives_up;
 static volatile int64_t saving_since_ns; /* the handler reads it only while `is_saving` */
 static bool pipe_was_ignored;
 static int wake_pipe[2] = { -1, -1 };
 
+static const int watched[] = { SIGTERM, SIGUSR1, SIGINT, SIGHUP };
+
 static void note_stop(int number) {
     if (stop_signal == 0)
         stop_signal = number;
-    if (is_saving != 0 && htw__clock_monotonic_ns() - saving_since_ns >= HTW_SECOND)
-        gives_up = 1;
+    if (is_saving != 0 && htw__clock_monotonic_ns() - saving_since_ns >= HTW_SECOND) {
+        signal(number, SIG_DFL);
+        raise(number); /* when this has returned */
+    }
 }
 
 static void handle(int number) {
@@ -38,19 +41,20 @@ static void handle(int number) {
     errno = saved_errno;
 }
 
-/* Without SA_RESTART, so that a signal also interrupts a write that blocks. */
-static int watch(int number) {
-    struct sigaction action = { .sa_handler = handle };
-    sigfillset(&action.sa_mask); /* the handler does not interrupt itself */
-    return sigaction(number, &action, NULL) == 0 ? 0 : -errno;
+/* Those that were ignored from the start, by nohup or by the shell for the background of a script, stay so. */
+static bool is_ignored(int number) {
+    struct sigaction before;
+    return (number == SIGINT || number == SIGHUP) && sigaction(number, NULL, &before) == 0 &&
+           before.sa_handler == SIG_IGN;
 }
 
-/* Ignored from the start: by nohup, or by the shell for the background of a script. */
-static int watch_unless_ignored(int number) {
-    struct sigaction before;
-    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
-        return 0;
-    return watch(number);
+static int watch_all(int flags) {
+    struct sigaction action = { .sa_handler = handle, .sa_flags = flags };
+    sigfillset(&action.sa_mask); /* the handler does not interrupt itself */
+    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
+        if (!is_ignored(watched[i]) && sigaction(watched[i], &action, NULL) != 0)
+            return -errno;
+    return 0;
 }
 
 int htw__signals_install(void) {
@@ -59,39 +63,24 @@ int htw__signals_install(void) {
     /* The write that causes them fails as well, and is reported. */
     pipe_was_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
     signal(SIGXFSZ, SIG_IGN);
-    int error = watch(SIGTERM);
-    if (error == 0)
-        error = watch(SIGUSR1);
-    if (error == 0)
-        error = watch_unless_ignored(SIGINT);
-    if (error == 0)
-        error = watch_unless_ignored(SIGHUP);
-    return error;
+    return watch_all(
+        0); /* without SA_RESTART, so that a signal also interrupts a write that blocks */
 }
-
-static const int watched[] = { SIGTERM, SIGUSR1, SIGINT, SIGHUP };
 
 bool htw__signals_pipe_was_ignored(void) {
     return pipe_was_ignored;
 }
 
 void htw__signals_restore(void) {
-    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-        struct sigaction action;
-        if (sigaction(watched[i], NULL, &action) == 0 && action.sa_handler == handle)
+    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
+        if (!is_ignored(watched[i]))
             signal(watched[i], watched[i] == SIGUSR1 ? SIG_IGN : SIG_DFL);
-    }
 }
 
 void htw__signals_begin_saving(void) {
-    is_saving = 0;
     saving_since_ns = htw__clock_monotonic_ns();
-    gives_up = 0;
     is_saving = 1;
-}
-
-bool htw__signals_gives_up(void) {
-    return gives_up != 0;
+    (void)watch_all(SA_RESTART);
 }
 
 int htw__signals_fd(void) {

@@ -21,13 +21,9 @@ bool htw__signals_pipe_was_ignored(void);
  * case standard error blocks. */
 void htw__signals_restore(void);
 
-/*
- * `begin_saving` starts the time of a save. `gives_up` says whether a stop signal has come a second or
- * more after that: the save takes too long. A signal that comes sooner is part of the first one: a
- * terminal that closes sends SIGHUP twice.
- */
+/* From now on calls that wait go on after a signal, and a stop signal that comes a second later or more ends the program: a save
+ * takes too long. One that comes sooner is part of the first one: a terminal that closes sends SIGHUP twice. */
 void htw__signals_begin_saving(void);
-bool htw__signals_gives_up(void);
 
 /* Becomes readable when a signal came. */
 int htw__signals_fd(void);

@@ -19,6 +19,8 @@ struct fault_plan *fault_plan;
 #define NAME_OF(type, name, parameters, arguments) [FAULT_##name] = #name,
 const char *const fault_names[FAULT_COUNT] = {
     DELAY_FAULTS(NAME_OF)[FAULT_close] = "close",
+    [FAULT_fclose] = "fclose",
+    [FAULT_fwrite] = "fwrite",
     [FAULT_open64] = "open64",
     [FAULT_ppoll] = "ppoll",
     [FAULT_write] = "write",
@@ -37,7 +39,7 @@ static bool is_short(void) {
 }
 
 /* What a call that fails returns: -1, or NULL. */
-#define FAILURE(type) _Generic((type)0, char * : NULL, void * : NULL, default : -1)
+#define FAILURE(type) _Generic((type)0, char * : NULL, void * : NULL, FILE * : NULL, default : -1)
 
 #define WRAP(type, name, parameters, arguments) \
     FAILING_WRAP(FAULT_##name, FAILURE(type), type, name, parameters, arguments)
@@ -76,17 +78,34 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
     return __real_ppoll(fds, count, limit, mask);
 }
 
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream) {
+    bool is_failing = failing_call(FAULT_fclose);
+    int error = errno, result = __real_fclose(stream);
+    errno = is_failing ? error : errno;
+    return is_failing ? EOF : result;
+}
+
+size_t __real_fwrite(const void *bytes, size_t size, size_t count, FILE *stream);
+size_t __wrap_fwrite(const void *bytes, size_t size, size_t count, FILE *stream);
+size_t __wrap_fwrite(const void *bytes, size_t size, size_t count, FILE *stream) {
+    bool failed = failing_call(FAULT_fwrite);
+    int error = errno;
+    if (fault_plan != NULL && fault_plan->stop_at_fwrite > 0 && failing_calls_count &&
+        failing_calls->kinds[FAULT_fwrite].made == fault_plan->stop_at_fwrite) {
+        fault_plan->clock_shift_ns = INT64_C(2000000000);
+        stop();
+    }
+    size_t written = __real_fwrite(bytes, size, failed ? count / 2 : count, stream);
+    errno = failed && is_short() ? ENOSPC : error;
+    return written;
+}
+
 ssize_t __real_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
     bool failed = failing_call(FAULT_write);
-    int error = errno;
-    if (fault_plan != NULL && fault_plan->stop_at_write > 0 && failing_calls_count &&
-        failing_calls->kinds[FAULT_write].made == fault_plan->stop_at_write) {
-        fault_plan->clock_shift_ns = INT64_C(2000000000);
-        stop();
-    }
-    errno = error;
     if (failed && !is_short())
         return -1;
     return __real_write(fd, bytes, failed ? (size + 1) / 2 : size);

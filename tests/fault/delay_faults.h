@@ -10,6 +10,7 @@
 #include "../support/failing_calls.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 /* All calls that may fail: return type, name, parameters, arguments. */
 #define DELAY_FAULTS(CALL)                                                                 \
@@ -17,10 +18,13 @@
     CALL(int, dup, (int fd), (fd))                                                         \
     CALL(int, fchmod, (int fd, mode_t mode), (fd, mode))                                   \
     CALL(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group))                \
+    CALL(FILE *, fdopen, (int fd, const char *mode), (fd, mode))                           \
+    CALL(int, fflush, (FILE * stream), (stream))                                           \
     CALL(int, fstat64, (int fd, struct stat *status), (fd, status))                        \
     CALL(int, fstatfs64, (int fd, struct statfs *status), (fd, status))                    \
     CALL(int, fsync, (int fd), (fd))                                                       \
     CALL(int, lstat64, (const char *path, struct stat *status), (path, status))            \
+    CALL(int, mkostemp64, (char *name, int flags), (name, flags))                          \
     CALL(int, pipe2, (int ends[2], int flags), (ends, flags))                              \
     CALL(int, poll, (struct pollfd * fds, nfds_t count, int limit), (fds, count, limit))   \
     CALL(ssize_t, read, (int fd, void *bytes, size_t size), (fd, bytes, size))             \
@@ -29,7 +33,6 @@
     CALL(int, sigaction, (int number, const struct sigaction *new, struct sigaction *old), \
          (number, new, old))                                                               \
     CALL(int, stat64, (const char *path, struct stat *status), (path, status))             \
-    CALL(int, truncate64, (const char *path, off_t size), (path, size))                    \
     CALL(int, unlink, (const char *path), (path))                                          \
     CALL(void *, malloc, (size_t size), (size))                                            \
     CALL(void *, realloc, (void *memory, size_t size), (memory, size))                     \
@@ -40,6 +43,8 @@ enum fault_call {
     DELAY_FAULTS(DELAY_FAULTS_NAME)
     /* These do more than to pass the call on. */
     FAULT_close,
+    FAULT_fclose,
+    FAULT_fwrite,
     FAULT_open64,
     FAULT_ppoll,
     FAULT_write,
@@ -58,7 +63,7 @@ struct fault_plan {
     bool is_lasting;
 
     bool stops_asleep;        /* SIGTERM comes when nothing is left but to sleep for long */
-    unsigned stop_at_write;   /* SIGTERM comes again there, two seconds later */
+    unsigned stop_at_fwrite;  /* SIGTERM comes again there, two seconds later */
     int64_t shift_at_stop_ns; /* so much time passes before the first SIGTERM */
     int64_t clock_shift_ns;
     bool has_created_readable; /* a file that others may read, if only for a moment */

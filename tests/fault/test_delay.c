@@ -44,7 +44,7 @@
 /* A run that takes longer hangs. */
 #define PATIENCE_MS 100000
 
-enum target { TARGET_NEW, TARGET_OLD, TARGET_LINK, TARGET_FIFO, TARGET_FIFO_UNREAD };
+enum target { TARGET_NEW, TARGET_OLD, TARGET_LINK };
 
 /* What a run does when nothing fails. The last record of an input may lack its end. */
 struct scenario {
@@ -64,15 +64,6 @@ static const struct scenario scenarios[] = {
     { "file to file", "0 m0\n0 m1\n" FAR, { NULL }, TARGET_OLD, false, false, true, 143 },
     { "through pipes", "0 m0\n0 m1\n" FAR, { NULL }, TARGET_NEW, true, false, true, 143 },
     { "room for one", "0 m0\n1h m1\n" FAR, { "-m1", "-f" }, TARGET_LINK, true, false, true, 143 },
-    { "to a FIFO", "0 m0\n0 m1\n" FAR, { "-s" }, TARGET_FIFO, false, false, true, 143 },
-    { "to a FIFO without a reader",
-      "0 m0\n0 m1\n" FAR,
-      { NULL },
-      TARGET_FIFO_UNREAD,
-      false,
-      false,
-      true,
-      HTW__EXIT_UNSAVED },
     { "on a full disk", "0 m0\n0 m1\n" FAR, { "-T" }, TARGET_OLD, false, true, false, 1 },
     { "to the end",
       "0 m0\n0 m1\n0 m2\n0 m3\n0 m4\n0 m5\n1ms m6\n0 m7",
@@ -95,7 +86,7 @@ struct outcome {
     int status; /* -1: it was ended by a signal or had to be */
     char out[TEXT_SIZE];
     char err[TEXT_SIZE];
-    char rest[TEXT_SIZE];  /* of the file that was asked for, or of the FIFO */
+    char rest[TEXT_SIZE];  /* of the file that was asked for */
     char other[TEXT_SIZE]; /* of all files besides */
     mode_t rest_mode;
     bool is_all_named; /* the error output names all files besides */
@@ -158,8 +149,6 @@ static void make_target(enum target target) {
         write_file(target_path, EARLIER);
         assert_int_equal(symlink(target_path, rest_path), 0);
     }
-    if (target >= TARGET_FIFO)
-        assert_int_equal(mkfifo(rest_path, 0600), 0);
 }
 
 /* The child: runs the command, and does not return. */
@@ -211,7 +200,6 @@ static void run(const struct scenario *scenario) {
     make_target(scenario->target);
     write_file(input_path, scenario->input);
     unlink(output_path);
-    int fifo = scenario->target == TARGET_FIFO ? open(rest_path, O_RDONLY | O_NONBLOCK) : -1;
     assert_int_equal(pipe2(in, O_CLOEXEC), 0);
     assert_int_equal(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
     assert_int_equal(pipe2(life, O_CLOEXEC), 0);
@@ -240,10 +228,7 @@ static void run(const struct scenario *scenario) {
         read_into(outcome.out, out[0]);
     else
         read_file(outcome.out, output_path);
-    if (fifo >= 0)
-        read_into(outcome.rest, fifo);
-    else
-        read_file(outcome.rest, rest_path);
+    read_file(outcome.rest, rest_path);
     struct stat status;
     outcome.rest_mode = stat(rest_path, &status) == 0 ? status.st_mode & 07777 : 0;
     take_files_of(folder);
@@ -251,8 +236,6 @@ static void run(const struct scenario *scenario) {
     close(in[1]);
     close(out[0]);
     close(life[0]);
-    if (fifo >= 0)
-        close(fifo);
 }
 
 static bool was_hit(void) {
@@ -268,17 +251,12 @@ static unsigned count_in(const char *text, const char *part) {
 
 /* How many messages the run says to be lost, of those that it read. */
 static unsigned count_lost(void) {
-    char *end;
-    unsigned saved = 0;
-    const char *text = strstr(outcome.err, " not released");
+    const char *text = strstr(outcome.err, " not released, and lost");
     if (text == NULL)
         return 0;
     while (text > outcome.err && text[-1] >= '0' && text[-1] <= '9')
         text--;
-    unsigned left = (unsigned)strtoul(text, &end, 10);
-    if (strstr(end, " not released, and lost") == end)
-        return left;
-    return sscanf(end, " not released: the first %u are in", &saved) == 1 ? left - saved : 0;
+    return (unsigned)strtoul(text, NULL, 10);
 }
 
 /* The first message that was perhaps never read: the error output says where reading ended. */
@@ -301,18 +279,15 @@ static unsigned first_unread(void) {
     return MESSAGES;
 }
 
-/* Each message once: released, or in a file. What a FIFO got may be saved a second time. */
-static void count_messages(const struct scenario *scenario, unsigned *ret_missing,
-                           unsigned *ret_doubled) {
+/* Each message once: released, or in a file. */
+static void count_messages(unsigned *ret_missing, unsigned *ret_doubled) {
     unsigned unread = first_unread();
     *ret_missing = *ret_doubled = 0;
     for (unsigned i = 0; i < MESSAGES; i++) {
         char message[16];
         snprintf(message, sizeof(message), "m%u\n", i);
-        unsigned saved = count_in(outcome.rest, message);
-        unsigned count = count_in(outcome.out, message) + count_in(outcome.other, message);
-        if (scenario->target != TARGET_FIFO || count == 0)
-            count += saved;
+        unsigned count = count_in(outcome.out, message) + count_in(outcome.rest, message) +
+                         count_in(outcome.other, message);
         *ret_missing += count == 0 && i < unread;
         *ret_doubled += count > 1;
     }
@@ -323,18 +298,16 @@ static bool is_whole(const char *text) {
     return *text == '\0' || text[strlen(text) - 1] == '\n';
 }
 
-/* Whether a signal may interrupt the call, which is then no failure. */
+/* Whether a signal may interrupt the call, which is then no failure. While all is saved, calls go on after a signal. */
 static bool is_repeated(enum fault_call call) {
-    return call == FAULT_close || call == FAULT_fsync || call == FAULT_lstat64 ||
-           call == FAULT_open64 || call == FAULT_poll || call == FAULT_ppoll ||
-           call == FAULT_read || call == FAULT_realpath || call == FAULT_rename ||
-           call == FAULT_stat64 || call == FAULT_write || call == FAULT_writev;
+    return call == FAULT_close || call == FAULT_poll || call == FAULT_ppoll || call == FAULT_read ||
+           call == FAULT_writev;
 }
 
 static const char *why_wrong(const struct scenario *scenario) {
     unsigned missing;
     unsigned doubled;
-    count_messages(scenario, &missing, &doubled);
+    count_messages(&missing, &doubled);
     bool is_replaced = strcmp(outcome.rest, EARLIER) != 0;
     switch (outcome.status) {
     case 0:
@@ -353,8 +326,7 @@ static const char *why_wrong(const struct scenario *scenario) {
     if (fault_plan->error == EINTR && was_hit() && is_repeated(fault_plan->call) &&
         outcome.status != scenario->status)
         return "an interrupted call is not repeated";
-    if (scenario->status != HTW__EXIT_UNSAVED && !fault_plan->is_lasting && was_hit() &&
-        count_lost() > 0)
+    if (!fault_plan->is_lasting && was_hit() && count_lost() > 0)
         return "one failure is enough to lose messages";
     if (missing > count_lost())
         return "messages are missing, and not named as lost";
@@ -362,7 +334,7 @@ static const char *why_wrong(const struct scenario *scenario) {
         return "messages came twice";
     if (!outcome.is_all_named)
         return "a file that was not named is left";
-    if (!is_whole(outcome.other) || (scenario->target != TARGET_FIFO && !is_whole(outcome.rest)))
+    if (!is_whole(outcome.other) || !is_whole(outcome.rest))
         return "a record is torn";
     if (is_replaced && strstr(outcome.rest, "earlier") != NULL)
         return "the earlier file is torn";
@@ -398,7 +370,7 @@ static unsigned fail_each(const struct scenario *scenario, enum fault_call call,
 }
 
 static bool can_be_short(enum fault_call call) {
-    return call == FAULT_write || call == FAULT_writev;
+    return call == FAULT_fwrite || call == FAULT_writev;
 }
 
 static void fail_all_of(const struct scenario *scenario) {
@@ -455,25 +427,16 @@ static void tear_down(void) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* While the file is written that takes what is left: what is there by then is kept. */
 /* holds: delay-6 */
-UNIT_TEST_BETWEEN(set_up, tear_down, delay_stopped_again_while_it_saves_keeps_whole_records) {
-    static char input[MESSAGES * 21000];
-    size_t used = 0;
-    for (int i = 0; i < MESSAGES; i++)
-        used += (size_t)snprintf(input + used, sizeof(input) - used, "1h %020000dm%d\n", 0, i);
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_stopped_again_while_it_saves_ends_at_once) {
     const struct scenario scenario = {
-        .name = "much to save", .input = input, .target = TARGET_OLD, .is_stopped = true
+        .name = "to save", .input = "1h m0\n1h m1\n", .target = TARGET_OLD, .is_stopped = true
     };
-    fault_plan->stop_at_write = 2; /* of three */
+    fault_plan->stop_at_fwrite = 2;
     run(&scenario);
-    fault_plan->stop_at_write = 0;
-    assert_null(why_wrong(&scenario));
-    assert_int_equal(outcome.status, HTW__EXIT_UNSAVED);
+    fault_plan->stop_at_fwrite = 0;
+    assert_int_equal(outcome.status, -1);
     assert_string_equal(outcome.rest, EARLIER);
-    assert_non_null(strstr(outcome.err, "/rest: given up for a signal\n"));
-    assert_int_equal(count_lost(), 2);
-    assert_int_equal(count_in(outcome.other, "\n"), MESSAGES - 2);
 }
 
 /* More than one step takes out of the wheel. */
