@@ -49,7 +49,7 @@ struct htw__check {
 
 /* ---- one request */
 
-static bool hand_over(struct htw_request *request);
+static bool hand_over_request(struct htw_request *request);
 
 /* Inline in checks, which call it for each request. */
 static inline __attribute__((always_inline)) bool is_ready(struct htw__frame *frame,
@@ -91,7 +91,7 @@ bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request
         bool ask = by_others || !asked_for_self;
         asked_for_self = !by_others;
         if (by_others && ++asked_for_others > ASKED_FOR_OTHERS_MAX) {
-            if (hand_over(request))
+            if (hand_over_request(request))
                 return false;
             asked_for_others = 0;
         }
@@ -217,7 +217,7 @@ static size_t bytes_of(size_t key_size) {
     return sizeof(struct htw__deferred) + key_size;
 }
 
-static struct htw__deferred *pop(struct htw__deferred **queue) {
+static struct htw__deferred *pop_deferred(struct htw__deferred **queue) {
     struct htw__deferred *deferred = *queue;
     if (deferred != NULL)
         *queue = deferred->next;
@@ -238,8 +238,8 @@ static bool release_key(struct htw__purgatory_shard *shard, struct htw__deferred
     return is_watched;
 }
 
-static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
-                 struct htw__deferred *deferred) {
+static void make_deferred(struct htw__frame *frame, struct htw__purgatory_shard *shard,
+                          struct htw__deferred *deferred) {
     htw__lock_acquire(&shard->first.lock);
     bool is_watched = release_key(shard, deferred);
     htw__lock_release(&shard->first.lock);
@@ -255,19 +255,19 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
 }
 
 /* Empties the queue. Under the lock. */
-static struct htw__deferred *drain(struct htw__purgatory_shard *shard) {
+static struct htw__deferred *take_queue(struct htw__purgatory_shard *shard) {
     struct htw__deferred *queue = shard->deferred;
     shard->deferred = NULL;
     shard->deferred_end = &shard->deferred;
     return queue;
 }
 
-static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *queue) {
+static void make_all_deferred(struct htw__purgatory_shard *shard, struct htw__deferred *queue) {
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, shard->purgatory);
     struct htw__deferred *deferred;
-    while ((deferred = pop(&queue)) != NULL)
-        make(&frame, shard, deferred);
+    while ((deferred = pop_deferred(&queue)) != NULL)
+        make_deferred(&frame, shard, deferred);
     htw__frame_pop(&frame);
 }
 
@@ -279,14 +279,14 @@ void htw__run_checks(void *arg, const struct htw_expiration *expiration) {
     shard->runs_due--;
     shard->runs_begun++;
     shard->runs_dropped = 0;
-    struct htw__deferred *queue = drain(shard);
+    struct htw__deferred *queue = take_queue(shard);
     htw__lock_release(&shard->first.lock);
-    make_all(shard, queue);
+    make_all_deferred(shard, queue);
 }
 
 /* Whether a callback will take what is queued. (`runs_due` is -1 for a moment if a callback begins
    before the call that has scheduled it returns.) Under the lock. */
-static bool is_due(const struct htw__purgatory_shard *shard) {
+static bool is_run_due(const struct htw__purgatory_shard *shard) {
     return shard->runs_due > 0;
 }
 
@@ -325,9 +325,9 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
 }
 
 /* Drops the checks in the queue. Under the lock. */
-static void drop_all(struct htw__purgatory_shard *shard) {
-    struct htw__deferred *queue = drain(shard);
-    for (struct htw__deferred *deferred; (deferred = pop(&queue)) != NULL;) {
+static void drop_all_deferred(struct htw__purgatory_shard *shard) {
+    struct htw__deferred *queue = take_queue(shard);
+    for (struct htw__deferred *deferred; (deferred = pop_deferred(&queue)) != NULL;) {
         release_key(shard, deferred);
         free_check(shard, deferred);
     }
@@ -341,13 +341,13 @@ static void reschedule_run(struct htw__purgatory_shard *shard) {
         return;
     htw__lock_acquire(&shard->first.lock);
     struct htw__deferred *queue = NULL;
-    if (!is_due(shard)) {
+    if (!is_run_due(shard)) {
         if (error == -ESHUTDOWN)
-            drop_all(shard);
-        queue = drain(shard);
+            drop_all_deferred(shard);
+        queue = take_queue(shard);
     }
     htw__lock_release(&shard->first.lock);
-    make_all(shard, queue);
+    make_all_deferred(shard, queue);
 }
 
 /*
@@ -365,7 +365,7 @@ static void release_run(void *arg) {
         shard->runs_due--;
         shard->runs_dropped++;
     }
-    bool is_stranded = shard->deferred != NULL && !is_due(shard);
+    bool is_stranded = shard->deferred != NULL && !is_run_due(shard);
     htw__lock_release(&shard->first.lock);
     if (is_stranded)
         reschedule_run(shard);
@@ -377,7 +377,7 @@ static void release_run(void *arg) {
 static int queue_check(struct htw__purgatory_shard *shard, struct htw__cell *key) {
     if (key->is_deferred)
         return 0;
-    if (!is_due(shard))
+    if (!is_run_due(shard))
         return -EAGAIN;
     const struct htw__key name = htw__watched_key_name(shard, key);
     struct htw__deferred *deferred =
@@ -421,7 +421,7 @@ static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_reque
  * False: nothing has changed, because a mark ends the request, or the check cannot be queued, or
  * the scheduler has no thread to make it.
  */
-static bool hand_over(struct htw_request *request) {
+static bool hand_over_request(struct htw_request *request) {
     struct htw_purgatory *purgatory = request->_purgatory;
     if (request->_count == 0 || !htw__scheduler_has_threads(purgatory->scheduler))
         return false;

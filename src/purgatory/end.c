@@ -64,7 +64,7 @@ void htw__request_unlink(struct htw_request *request, struct htw__walk *walk, in
 /* ---- ending */
 
 /* Without a release hook, the user may free the request when its state is 0. */
-static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
+static void release_request(struct htw_purgatory *purgatory, struct htw_request *request) {
     htw__request_set_free(request);
     if (purgatory->release != NULL)
         HTW__CALL_USER("a hook release", purgatory, purgatory->release,
@@ -87,7 +87,7 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
                        frame->visitor(frame->visitor_context, request));
     HTW__CALL_USER("a hook on_complete", purgatory, purgatory->on_complete,
                    purgatory->on_complete(purgatory->context, request, reason));
-    release(purgatory, request);
+    release_request(purgatory, request);
     if (threshold != NULL)
         htw__outstanding_remove(&threshold->outstanding);
 }

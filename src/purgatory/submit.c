@@ -29,8 +29,8 @@ static __attribute__((noinline, cold)) void take_over(struct htw_request *reques
 /* Makes this thread the owner. 0; -EBUSY: the request is submitted already; -ESHUTDOWN. After 0 the
    caller calls one of the next two functions, which pop the frame and return the answer of the public
    call. */
-static int begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
-                 struct htw_request *request) {
+static int begin_submission(struct htw__frame *frame, struct htw_purgatory *purgatory,
+                            struct htw_request *request) {
     if (HTW__ANNOTATED())
         take_over(request);
     /* order: The last owner, another thread, must be done with the request. [relaxed: `submit-again`]
@@ -52,7 +52,8 @@ static int begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
 }
 
 /* Ends the request. */
-static int finish(struct htw__frame *frame, struct htw_request *request, enum htw_reason reason) {
+static int finish_request(struct htw__frame *frame, struct htw_request *request,
+                          enum htw_reason reason) {
     htw__request_end(frame, NULL, request, reason);
     htw__frame_pop(frame);
     return HTW_FINISHED;
@@ -60,28 +61,28 @@ static int finish(struct htw__frame *frame, struct htw_request *request, enum ht
 
 /* Undoes a submission that has failed. If another thread has marked the request meanwhile, ends it
    instead, and reports no error. */
-static int undo(struct htw__frame *frame, struct htw_request *request, int error) {
+static int undo_submission(struct htw__frame *frame, struct htw_request *request, int error) {
     htw__request_unlink(request, NULL, HTW__NO_REASON);
     request->_flags = 0; /* if it ends, it must not be unlinked again */
     enum htw_reason reason;
     if (htw__request_must_end(frame, request, 0, &reason))
-        return finish(frame, request, reason);
+        return finish_request(frame, request, reason);
     htw__frame_pop(frame);
     return error;
 }
 
 /* The request is linked (`error` is 0), or linking has failed: begins its time and disowns the request,
    or unlinks it again. */
-static int wait(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
-                int error) {
+static int let_request_wait(struct htw__frame *frame, struct htw_request *request,
+                            int64_t timeout_ns, int error) {
     if (error == 0)
         error = htw__timeout_begin(request, timeout_ns);
     if (error != 0)
-        return undo(frame, request, error);
+        return undo_submission(frame, request, error);
     enum htw_reason reason;
     if (!htw__request_disown(request, HTW__REQUEST_PENDING) &&
         htw__request_must_end(frame, request, HTW__REQUEST_PENDING, &reason))
-        return finish(frame, request, reason);
+        return finish_request(frame, request, reason);
     htw__frame_pop(frame);
     return HTW_WATCHED;
 }
@@ -112,7 +113,7 @@ static inline void add_key(struct keys *keys, size_t first, struct htw__key key)
     keys->all[keys->count++] = key;
 }
 
-static int compare(const void *one, const void *two) {
+static int compare_hashes(const void *one, const void *two) {
     const struct htw__key *a = one, *b = two;
     return (a->hash > b->hash) - (a->hash < b->hash);
 }
@@ -122,7 +123,7 @@ static void add_many(struct keys *keys, const struct htw_purgatory *purgatory,
                      const struct htw_key *source, size_t count) {
     for (size_t i = 0; i < count; i++)
         keys->all[i] = htw__key_hashed(purgatory, source[i].bytes, source[i].size);
-    qsort(keys->all, count, sizeof(*keys->all), compare);
+    qsort(keys->all, count, sizeof(*keys->all), compare_hashes);
     for (size_t i = 0, first = 0; i < count; i++) {
         const struct htw__key key = keys->all[i]; /* it is written to where it was, or before */
         if (keys->count > 0 && keys->all[keys->count - 1].hash != key.hash)
@@ -172,7 +173,7 @@ static int allocate_watches(struct htw_request *request, size_t count) {
 }
 
 /* Links the request to its next key. */
-static int link_to(struct htw_request *request, const struct htw__key *key) {
+static int link_to_key(struct htw_request *request, const struct htw__key *key) {
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, key->hash);
     struct htw__watch *watch = htw__request_watch(request, request->_count);
     htw__lock_acquire(&shard->first.lock);
@@ -183,25 +184,25 @@ static int link_to(struct htw_request *request, const struct htw__key *key) {
     return error;
 }
 
-static int link_to_all(struct htw_request *request, const struct keys *keys) {
+static int link_to_keys(struct htw_request *request, const struct keys *keys) {
     int error = allocate_watches(request, keys->count);
     for (size_t i = 0; i < keys->count && error == 0; i++)
-        error = link_to(request, &keys->all[i]);
+        error = link_to_key(request, &keys->all[i]);
     return error;
 }
 
-static int watch(struct htw__frame *frame, struct htw_request *request,
-                 const struct htw_key *source, size_t count, int64_t timeout_ns) {
+static int watch_keys(struct htw__frame *frame, struct htw_request *request,
+                      const struct htw_key *source, size_t count, int64_t timeout_ns) {
     struct keys keys;
     int error = gather_keys(&keys, frame->purgatory, source, count);
     if (error == 0) {
-        error = link_to_all(request, &keys);
+        error = link_to_keys(request, &keys);
         release_keys(&keys, frame->purgatory);
     }
     /* Later events find the request; `try_complete` sees the effect of earlier ones. */
     if (error == 0 && htw__request_is_ready(frame, request))
-        return finish(frame, request, HTW_REASON_COMPLETED);
-    return wait(frame, request, timeout_ns, error);
+        return finish_request(frame, request, HTW_REASON_COMPLETED);
+    return let_request_wait(frame, request, timeout_ns, error);
 }
 
 int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
@@ -213,13 +214,13 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     if (request == NULL || !are_valid(keys, key_count))
         return -EINVAL;
     struct htw__frame frame = { 0 };
-    int error = begin(&frame, purgatory, request);
+    int error = begin_submission(&frame, purgatory, request);
     if (error != 0)
         return error;
     HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
     if (htw__request_is_ready(&frame, request))
-        return finish(&frame, request, HTW_REASON_COMPLETED);
-    return watch(&frame, request, keys, key_count, timeout_ns);
+        return finish_request(&frame, request, HTW_REASON_COMPLETED);
+    return watch_keys(&frame, request, keys, key_count, timeout_ns);
 }
 
 /* ---- submitting to a threshold */
@@ -248,7 +249,7 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { 0 };
-    int error = begin(&frame, purgatory, request);
+    int error = begin_submission(&frame, purgatory, request);
     if (error != 0)
         return error;
     HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
@@ -256,9 +257,9 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
     error = link_to_threshold(threshold, request, value, &reached);
     if (error == 0 && reached) {
         htw__request_set_done(request);
-        return finish(&frame, request, HTW_REASON_COMPLETED);
+        return finish_request(&frame, request, HTW_REASON_COMPLETED);
     }
     if (error == 0)
         request->_flags |= HTW__REQUEST_ON_THRESHOLD;
-    return wait(&frame, request, timeout_ns, error);
+    return let_request_wait(&frame, request, timeout_ns, error);
 }

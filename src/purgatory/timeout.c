@@ -138,7 +138,7 @@ static int set_alarm(struct htw__cpu *cpu, uint64_t tick) {
 
 /* Sets an alarm for the earliest timeout of the wheel, unless one is set for it. 0, or the error of
    the scheduler; then no alarm may be set. */
-static int set_earliest(struct htw__cpu *cpu) {
+static int set_alarm_for_earliest(struct htw__cpu *cpu) {
     uint64_t tick = htw_wheel_next(cpu->wheel);
     return tick < cpu->alarm_tick ? set_alarm(cpu, tick) : 0;
 }
@@ -153,7 +153,7 @@ static void release_alarm(void *arg) {
     if (repeats(alarm) && cpu->drops < DROPS_MAX)
         cpu->drops++;
     cpu->alarm_tick = HTW_NEVER_TICK;
-    (void)set_earliest(cpu);
+    (void)set_alarm_for_earliest(cpu);
     htw__lock_release(&cpu->lock);
     htw__outstanding_remove(&purgatory->outstanding);
 }
@@ -174,16 +174,16 @@ static uint64_t deadline_of(struct htw__cpu *cpu, int64_t now_ns, int64_t timeou
 
 /* Puts a timeout into the wheel, or moves it there, and sets an alarm if it is the earliest. Under
    the lock. */
-static int schedule(struct htw__cpu *cpu, struct htw_request *request, uint64_t tick) {
+static int schedule_timeout(struct htw__cpu *cpu, struct htw_request *request, uint64_t tick) {
     int error = htw_wheel_schedule(cpu->wheel, &request->_timeout, tick);
     if (error == 0 && tick < cpu->alarm_tick)
-        error = set_earliest(cpu);
+        error = set_alarm_for_earliest(cpu);
     return error;
 }
 
 /* From now on htw__timeout_move() finds the timeout; it takes the lock. */
 static int count_and_schedule(struct htw__cpu *cpu, struct htw_request *request, uint64_t tick) {
-    int error = tick == HTW_NEVER_TICK ? 0 : schedule(cpu, request, tick);
+    int error = tick == HTW_NEVER_TICK ? 0 : schedule_timeout(cpu, request, tick);
     if (error != 0) {
         htw_wheel_cancel(cpu->wheel, &request->_timeout);
         return error;
@@ -194,7 +194,7 @@ static int count_and_schedule(struct htw__cpu *cpu, struct htw_request *request,
     return 0;
 }
 
-static int begin_without(struct htw__cpu *cpu, struct htw_request *request) {
+static int begin_without_timeout(struct htw__cpu *cpu, struct htw_request *request) {
     if (htw__scheduler_is_stopped(cpu->purgatory->scheduler))
         return -ESHUTDOWN;
     htw__wait_begin_without_clock(cpu, request);
@@ -209,7 +209,7 @@ int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns) {
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
     htw_timer_init(&request->_timeout);
     if (timeout_ns == HTW_NEVER_NS)
-        return begin_without(cpu, request);
+        return begin_without_timeout(cpu, request);
     int64_t now_ns = htw__steady_now_ns(purgatory->scheduler);
     htw__wait_begin(cpu, request, now_ns);
     request->_flags |= HTW__REQUEST_DELAYED;
@@ -233,7 +233,7 @@ int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *reque
     htw__lock_acquire(&cpu->lock);
     if (htw_timer_is_pending(&request->_timeout)) {
         uint64_t before = htw_timer_deadline(&request->_timeout);
-        error = schedule(cpu, request, deadline_of(cpu, now_ns, timeout_ns));
+        error = schedule_timeout(cpu, request, deadline_of(cpu, now_ns, timeout_ns));
         if (error != 0)
             htw__wheel_schedule_surely(cpu->wheel, &request->_timeout, before);
     }
@@ -286,7 +286,7 @@ struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool
     else if (timer != NULL && htw__request_own_expired(request_of(timer)))
         request = request_of(timer);
     *ret_more = htw_wheel_next(cpu->wheel) <= now;
-    (void)set_earliest(cpu);
+    (void)set_alarm_for_earliest(cpu);
     htw__lock_release(&cpu->lock);
     return request;
 }
@@ -294,7 +294,7 @@ struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool
 void htw__alarm_end_callback(struct htw__timeout_alarm *alarm) {
     htw__lock_acquire(&alarm->cpu->lock);
     alarm->in_callback = false;
-    (void)set_earliest(alarm->cpu);
+    (void)set_alarm_for_earliest(alarm->cpu);
     htw__lock_release(&alarm->cpu->lock);
 }
 

@@ -14,19 +14,19 @@ struct position {
     unsigned index;
 };
 
-static void init(struct htw__walk *walk) {
+static void init_walk(struct htw__walk *walk) {
     walk->is_last = false;
     walk->cell = NULL;
     walk->end = NULL;
 }
 
-static void pin(struct htw__cell *cell) {
+static void pin_cell(struct htw__cell *cell) {
     cell->pins++;
     HTW_ASSERT(cell->pins != 0);
 }
 
 /* No request follows. */
-static void finish(struct htw__walk *walk) {
+static void end_walk(struct htw__walk *walk) {
     if (walk->cell != NULL)
         htw__cell_unpin(walk->purgatory, walk->shard, walk->key, walk->cell);
     if (walk->end != walk->cell)
@@ -41,11 +41,11 @@ static void set_end(struct htw__walk *walk) {
         return;
     walk->end = htw__watched_key_last(walk->key);
     walk->end_index = walk->end->count;
-    pin(walk->end);
+    pin_cell(walk->end);
 }
 
 /* The walk continues behind this watch. */
-static void stand(struct htw__walk *walk, struct position at) {
+static void move_to(struct htw__walk *walk, struct position at) {
     struct htw__cell *before = walk->cell;
     set_end(walk);
     walk->cell = at.cell;
@@ -53,13 +53,13 @@ static void stand(struct htw__walk *walk, struct position at) {
     if (at.cell == before)
         return;
     if (at.cell != walk->end)
-        pin(at.cell);
+        pin_cell(at.cell);
     if (before != NULL)
         htw__cell_unpin(walk->purgatory, walk->shard, walk->key, before);
 }
 
 /* Moves to the next request, which may be where `at` is. False: there is none in the walk. */
-static bool seek(const struct htw__walk *walk, struct position *at) {
+static bool seek_request(const struct htw__walk *walk, struct position *at) {
     for (;;) {
         unsigned count = at->cell == walk->end ? walk->end_index : at->cell->count;
         for (; at->index < count; at->index++)
@@ -71,11 +71,11 @@ static bool seek(const struct htw__walk *walk, struct position *at) {
     }
 }
 
-static struct position behind(struct position at) {
+static struct position position_behind(struct position at) {
     return (struct position) { at.cell, at.index + 1 };
 }
 
-static struct position place_of(const struct htw__walk *walk) {
+static struct position position_of(const struct htw__walk *walk) {
     return (struct position) { walk->cell, walk->index };
 }
 
@@ -88,33 +88,33 @@ static __attribute__((noinline)) bool own_to_end(struct htw__walk *walk,
     return owned;
 }
 
-static inline bool own(struct htw__walk *walk, struct htw_request *request) {
+static inline bool own_request(struct htw__walk *walk, struct htw_request *request) {
     return walk->mark == 0 ? htw__request_own(request) : own_to_end(walk, request);
 }
 
 /* Under the lock. */
 static struct htw_request *own_first(struct htw__walk *walk, struct position at) {
-    for (; seek(walk, &at); at.index++) {
+    for (; seek_request(walk, &at); at.index++) {
         struct htw_request *request = at.cell->watches[at.index];
         HTW_ASSERT_REQUEST(request, walk->purgatory);
-        if (!own(walk, request))
+        if (!own_request(walk, request))
             continue;
-        struct position next = behind(at);
-        if (seek(walk, &next)) {
+        struct position next = position_behind(at);
+        if (seek_request(walk, &next)) {
             HTW__PREFETCH(next.cell->watches[next.index]);
-            stand(walk, at);
+            move_to(walk, at);
         } else {
-            finish(walk);
+            end_walk(walk);
         }
         return request;
     }
-    finish(walk);
+    end_walk(walk);
     return NULL;
 }
 
 struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__key *key) {
     struct htw_request *request = NULL;
-    init(walk);
+    init_walk(walk);
     walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
     htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
@@ -126,7 +126,7 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__ke
 
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     struct htw_request *request = NULL;
-    init(walk);
+    init_walk(walk);
     htw__lock_acquire(&walk->shard->first.lock);
     walk->shard->first.is_closed = true;
     /* Keys of which all requests are busy, and marked now, are passed over. */
@@ -140,7 +140,7 @@ struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL)
         return NULL;
     htw__lock_acquire(&walk->shard->first.lock);
-    struct htw_request *request = own_first(walk, behind(place_of(walk)));
+    struct htw_request *request = own_first(walk, position_behind(position_of(walk)));
     htw__lock_release(&walk->shard->first.lock);
     return request;
 }
@@ -155,7 +155,7 @@ bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request) {
         htw__lock_acquire(&walk->shard->first.lock);
         disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
         if (disowned)
-            next = own_first(walk, behind(place_of(walk)));
+            next = own_first(walk, position_behind(position_of(walk)));
         htw__lock_release(&walk->shard->first.lock);
     }
     if (disowned)
@@ -169,26 +169,26 @@ void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard
     htw__watch_unlink(walk->purgatory, shard, request, watch);
     if (!is_place)
         return;
-    struct position next = behind(place_of(walk));
-    if (walk->is_last || !seek(walk, &next))
-        finish(walk);
+    struct position next = position_behind(position_of(walk));
+    if (walk->is_last || !seek_request(walk, &next))
+        end_walk(walk);
 }
 
 /* Counts requests from a watch on, at most BUDGET. Under the lock. */
 static uint64_t count_from(struct htw__walk *walk, struct position at) {
     uint64_t count = 0;
-    for (; seek(walk, &at); at.index++)
+    for (; seek_request(walk, &at); at.index++)
         if (++count == BUDGET) {
-            stand(walk, at);
+            move_to(walk, at);
             return count;
         }
-    finish(walk);
+    end_walk(walk);
     return count;
 }
 
 uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key) {
     uint64_t count = 0;
-    init(walk);
+    init_walk(walk);
     walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
     htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
@@ -197,7 +197,7 @@ uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key) {
     htw__lock_release(&walk->shard->first.lock);
     while (walk->key != NULL) {
         htw__lock_acquire(&walk->shard->first.lock);
-        count += count_from(walk, behind(place_of(walk)));
+        count += count_from(walk, position_behind(position_of(walk)));
         htw__lock_release(&walk->shard->first.lock);
     }
     return count;
