@@ -147,7 +147,7 @@ struct htw_request {
         } _many;
         struct {
             struct htw__threshold_node _node;
-            struct htw_threshold *_threshold;
+            struct htw__condition *_condition;
         } _on_threshold;
     } _place;
 };

@@ -37,7 +37,7 @@
     RANK(MONITOR, 1, "monitor")                         /* the list of its sources */              \
     RANK(MONITOR_WHEEL, 2, "monitor.wheel")             /* a wheel that may be lent */             \
     RANK(SCHEDULER_LISTENERS, 2, "scheduler.listeners") /* who is called when the clock was set */ \
-    RANK(PURGATORY, 3, "purgatory")                     /* the lists of thresholds */              \
+    RANK(PURGATORY, 3, "purgatory")                     /* its conditions */                       \
     RANK(THRESHOLD, 4, "threshold")                     /* its waiting requests */                 \
     RANK(PURGATORY_SHARD, 5, "purgatory.shard")         /* keys, watches, checks */                \
     RANK(PURGATORY_CPU, 6, "purgatory.cpu")             /* the wheel of timeouts */                \
@@ -164,5 +164,8 @@ static inline void htw__mutex_wait_until(struct htw__mutex *mutex, pthread_cond_
     pthread_cond_timedwait(condition, &mutex->mutex, deadline);
     pthread_setcancelstate(cancel_state, NULL);
 }
+
+/* For the sizes of structs, which are promised for 64-bit pointers and locks without ranks. */
+#define HTW__IS_OF_SIZE(is) (sizeof(void *) != 8 || sizeof(struct htw__lock) != 4 || (is))
 
 #endif /* HTW_SRC_BASE_LOCK_H */

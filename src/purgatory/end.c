@@ -7,6 +7,7 @@
 
 #include "../base/probe.h"
 #include "../base/user_code.h"
+#include "condition.h"
 #include "owner.h"
 #include "timeout.h"
 #include "watch.h"
@@ -38,23 +39,24 @@ static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk
     }
 }
 
-static void unlink_from_threshold(struct htw_request *request, int reason) {
-    struct htw_threshold *threshold = request->_place._on_threshold._threshold;
-    htw__lock_acquire(&threshold->lock);
-    htw__value_tree_remove(&threshold->waiting, &request->_place._on_threshold._node);
-    htw__lock_release(&threshold->lock);
-    if (reason == HTW__NO_REASON)
-        htw__outstanding_remove(&threshold->outstanding);
+/* NULL: it waits on keys. */
+static struct htw__condition *condition_of(const struct htw_request *request) {
+    return (request->_flags & HTW__REQUEST_ON_CONDITION) != 0
+               ? request->_place._on_threshold._condition
+               : NULL;
 }
 
 void htw__request_unlink(struct htw_request *request, struct htw__walk *walk, int reason) {
+    struct htw__condition *condition = condition_of(request);
     prefetch_keys(request);
-    if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
-        unlink_from_threshold(request, reason);
+    if (condition != NULL)
+        condition->type->unlink(condition, request);
     else
         unlink_from_keys(request, walk);
     if (reason != HTW__NO_REASON)
         htw__timeout_end(request, (enum htw_reason)reason);
+    else if (condition != NULL)
+        htw__outstanding_remove(&condition->outstanding);
     request->_count = 0;
     if ((request->_flags & HTW__REQUEST_MANY) != 0)
         htw__release(&request->_purgatory->allocator, request->_place._many._watches,
@@ -75,10 +77,8 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = frame->purgatory;
     HTW__PROBE3(request_end, purgatory, request, reason);
-    /* The request keeps its threshold alive until its last hook has returned. */
-    struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
-                                          ? request->_place._on_threshold._threshold
-                                          : NULL;
+    /* The request keeps its condition alive until its last hook has returned. */
+    struct htw__condition *condition = condition_of(request);
     if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
         htw__wait_end(request);
     htw__request_unlink(request, walk, (int)reason);
@@ -88,8 +88,8 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
     HTW__CALL_USER("a hook on_complete", purgatory, purgatory->on_complete,
                    purgatory->on_complete(purgatory->context, request, reason));
     release_request(purgatory, request);
-    if (threshold != NULL)
-        htw__outstanding_remove(&threshold->outstanding);
+    if (condition != NULL)
+        htw__outstanding_remove(&condition->outstanding);
 }
 
 /* ---- timeouts that are due */

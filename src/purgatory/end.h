@@ -13,7 +13,7 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
 /* Instead of an enum htw_reason: the submission has failed, and the request never counted. */
 #define HTW__NO_REASON (-1)
 
-/* Unlinks a request from its timeout and from its keys or threshold, and counts that: an enum
+/* Unlinks a request from its timeout and from its keys or condition, and counts that: an enum
    htw_reason, or HTW__NO_REASON for a submission that has failed. The owner only. */
 void htw__request_unlink(struct htw_request *request, struct htw__walk *walk, int reason);
 

@@ -3,6 +3,7 @@
 #include "../base/cpu.h"
 #include "../base/random.h"
 #include "check.h"
+#include "condition.h"
 #include "end.h"
 #include "owner.h"
 #include "timeout.h"
@@ -50,7 +51,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
     purgatory->seed = htw__random_seed(purgatory);
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
-    htw__ring_init(&purgatory->thresholds);
+    htw__ring_init(&purgatory->conditions);
 }
 
 /* A copy of `like` with a name, which the scheduler keeps; `like` itself if that is not possible. */
@@ -158,6 +159,16 @@ static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard
     return closed + walk.marked;
 }
 
+static int64_t close_conditions(struct htw__frame *frame) {
+    int64_t closed = 0, marked = 0;
+    struct htw_request *request;
+    while ((request = htw__conditions_close(frame->purgatory, &marked)) != NULL) {
+        htw__request_end(frame, NULL, request, HTW_REASON_CLOSED);
+        closed++;
+    }
+    return closed + marked;
+}
+
 int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor *visitor,
                             void *context) {
     int refusal = htw__purgatory_refusal(purgatory);
@@ -170,7 +181,7 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
     int64_t closed = 0;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         closed += close_shard(&frame, &purgatory->shards[i]);
-    closed += htw__thresholds_close(&frame);
+    closed += close_conditions(&frame);
     htw__frame_pop(&frame);
     return closed;
 }
@@ -184,9 +195,9 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
     if (htw__frame_is_inside(purgatory))
         return -EDEADLK;
     htw__lock_acquire(&purgatory->lock);
-    bool has_thresholds = purgatory->threshold_count > 0;
+    bool has_conditions = purgatory->condition_bytes > 0;
     htw__lock_release(&purgatory->lock);
-    if (has_thresholds)
+    if (has_conditions)
         return -EBUSY;
     (void)htw_purgatory_close(purgatory, NULL, NULL);
     htw__clock_listeners_remove(htw__clock_listeners_of(purgatory->scheduler),

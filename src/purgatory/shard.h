@@ -80,10 +80,8 @@ static inline int htw__key_of_call(const struct htw_purgatory *purgatory, const 
     return 0;
 }
 
-/* As the header and the documents say, where locks have no ranks. tests/api/docs.py reads the numbers here. */
-#define HTW__IS_OF_SIZE(is) (sizeof(void *) != 8 || sizeof(struct htw__lock) != 4 || (is))
+/* As the header and the documents say. tests/api/docs.py reads the numbers here. */
 _Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw_request) == 104), "a request");
-_Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw_threshold) == 128), "a threshold");
 _Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw__purgatory_shard) == 256), "a shard");
 
 #endif /* HTW_SRC_PURGATORY_SHARD_H */

@@ -3,8 +3,8 @@
  * state.h - struct htw_purgatory, and an overview of the folder. Start here.
  *
  * Keys are divided into shards by their hash (shard.h). A key has watches in order of arrival, which
- * link requests to it (watch.h), in cells (cell.h). A threshold has a tree of requests, ordered by
- * value (threshold.c). Each CPU counts requests, and has a wheel with their timeouts, and a few timers
+ * link requests to it (watch.h), in cells (cell.h). Or requests wait for a condition of the layer above
+ * (condition.h), such as a threshold. Each CPU counts requests, and has a wheel with their timeouts, and a few timers
  * of the scheduler, its alarms, for the earliest of them (cpu.h).
  *
  * At most one thread owns a request at any time, and it alone calls hooks, links and unlinks
@@ -13,7 +13,7 @@
  * (end.c).
  *
  * Why a request can be released: a thread touches a request only as its owner, or with the lock
- * held under which it found the request: of a shard, a threshold or a CPU. The owner takes each of
+ * held under which it found the request: of a shard, a condition or a CPU. The owner takes each of
  * these locks to unlink the request. From then on no other thread can find it.
  *
  * base/lock.h has the order of locks. No lock is held while a hook runs; the allocator may be
@@ -30,7 +30,6 @@
 #include "../base/lock.h"
 #include "../scheduler/steady.h"
 #include "outstanding.h"
-#include "value_tree.h"
 
 #include <htw/purgatory.h>
 
@@ -58,27 +57,12 @@ struct htw_purgatory {
     struct htw__outstanding outstanding; /* these, until their release hooks have returned */
     struct htw__clock_listener clock_listener;
     struct htw_allocator allocator;
-    struct htw_allocator users_allocator; /* see htw__allocator_hide() */
-    struct htw__lock lock;                /* guards the members below */
-    struct htw__link thresholds;          /* ring; those that are emptied are at its end */
-    uint32_t threshold_count;
+    struct htw_allocator users_allocator;     /* see htw__allocator_hide() */
+    struct htw__lock lock;                    /* guards the members below */
+    struct htw__link conditions;              /* ring; without those that are closed */
+    size_t condition_bytes;                   /* 0: there are none */
     const struct htw_site *timeouts, *checks; /* of the timers that it creates */
 };
-
-struct htw_threshold {
-    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to `purgatory` */
-    bool closed;
-    uint64_t value;
-    struct htw__outstanding outstanding; /* requests in the tree, or taken out and not released */
-    struct htw__value_tree waiting;
-    struct htw_purgatory *purgatory;
-    /* Under the lock of the purgatory: */
-    struct htw__link link; /* in `thresholds` */
-    bool emptied;          /* closed, and all its requests have ended */
-};
-
-/* Closes all thresholds and ends their requests. Returns how many, marked ones included. threshold.c */
-int64_t htw__thresholds_close(struct htw__frame *frame);
 
 /* A call in progress in which hooks run. Each thread has a stack of them. */
 struct htw__frame {

@@ -12,8 +12,7 @@ static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
         htw__cpu_add_stats(&purgatory->cpus[i], stats);
     htw__lock_acquire(&purgatory->lock);
-    stats->memory_bytes +=
-        sizeof(*purgatory) + purgatory->threshold_count * sizeof(struct htw_threshold);
+    stats->memory_bytes += sizeof(*purgatory) + purgatory->condition_bytes;
     htw__lock_release(&purgatory->lock);
     stats->pending =
         stats->submitted - stats->completed - stats->expired - stats->cancelled - stats->closed;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * submit.c - submits a request: asks it, links it to its keys, asks it again, arms its timeout; or links
- * it to a threshold.
+ * it to a condition.
  */
 #include "../base/probe.h"
 #include "check.h"
+#include "condition.h"
 #include "end.h"
 #include "owner.h"
 #include "timeout.h"
@@ -18,7 +19,7 @@
 /* So the sizes of all blocks for the keys fit into a size_t. */
 #define KEYS_MAX (SIZE_MAX / 64 < UINT32_MAX ? SIZE_MAX / 64 : UINT32_MAX)
 
-/* ---- what submissions to keys and to thresholds have in common */
+/* ---- what submissions to keys and to conditions have in common */
 
 /* From now on its fields are the library's, also between two submissions. */
 static __attribute__((noinline, cold)) void take_over(struct htw_request *request) {
@@ -223,43 +224,25 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     return watch_keys(&frame, request, keys, key_count, timeout_ns);
 }
 
-/* ---- submitting to a threshold */
+/* ---- submitting to a condition */
 
-/* Adds a request, unless the value has been reached already (`*ret_reached`). 0 or -ESHUTDOWN. */
-static int link_to_threshold(struct htw_threshold *threshold, struct htw_request *request,
-                             uint64_t value, bool *ret_reached) {
-    request->_place._on_threshold._threshold = threshold;
-    htw__lock_acquire(&threshold->lock);
-    bool closed = threshold->closed;
-    *ret_reached = value <= threshold->value;
-    if (!closed && !*ret_reached) {
-        htw__value_tree_add(&threshold->waiting, &request->_place._on_threshold._node, value);
-        (void)htw__outstanding_add(&threshold->outstanding); /* it is never closed */
-    }
-    htw__lock_release(&threshold->lock);
-    return closed ? -ESHUTDOWN : 0;
-}
-
-int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
+int htw__request_submit(struct htw__condition *condition, struct htw_request *request,
                         uint64_t value, int64_t timeout_ns) {
-    if (threshold == NULL || request == NULL)
-        return -EINVAL;
-    struct htw_purgatory *purgatory = threshold->purgatory;
-    int refusal = htw__purgatory_refusal(purgatory);
-    if (refusal != 0)
-        return refusal;
+    struct htw_purgatory *purgatory = condition->purgatory;
     struct htw__frame frame = { 0 };
     int error = begin_submission(&frame, purgatory, request);
     if (error != 0)
         return error;
     HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
-    bool reached;
-    error = link_to_threshold(threshold, request, value, &reached);
-    if (error == 0 && reached) {
+    request->_place._on_threshold._condition = condition;
+    int result = condition->type->link(condition, request, value);
+    if (result == HTW_FINISHED) {
         htw__request_set_done(request);
         return finish_request(&frame, request, HTW_REASON_COMPLETED);
     }
-    if (error == 0)
-        request->_flags |= HTW__REQUEST_ON_THRESHOLD;
-    return let_request_wait(&frame, request, timeout_ns, error);
+    if (result == 0) {
+        (void)htw__outstanding_add(&condition->outstanding); /* it is never closed */
+        request->_flags |= HTW__REQUEST_ON_CONDITION;
+    }
+    return let_request_wait(&frame, request, timeout_ns, result);
 }

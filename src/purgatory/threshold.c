@@ -1,55 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* threshold.c - creates, changes and destroys thresholds: values on which requests wait. submit.c adds
-   requests. */
+/* threshold.c - thresholds: values that rise, and the requests that wait until they are reached. */
+#include "condition.h"
 #include "end.h"
 #include "owner.h"
+#include "value_tree.h"
 
 /* How many requests are visited under one lock. */
 #define BUDGET 16u
 
-/* ---- creating */
+struct htw_threshold {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to `condition` */
+    bool closed;
+    uint64_t value;
+    struct htw__value_tree waiting;
+    struct htw__condition condition;
+};
 
-static struct htw_threshold *threshold_of(struct htw__link *link) {
-    return HTW_CONTAINER_OF(link, struct htw_threshold, link);
-}
+/* As the header and the documents say. tests/api/docs.py reads the number here. */
+_Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw_threshold) == 128), "a threshold");
 
-/* -ESHUTDOWN if the purgatory was closed: no call would close the threshold. */
-static int enlist(struct htw_purgatory *purgatory, struct htw_threshold *threshold) {
-    htw__lock_acquire(&purgatory->lock);
-    /* order: A hint; closing takes the same lock afterwards. */
-    bool closed = atomic_load_explicit(&purgatory->closed, memory_order_relaxed);
-    if (!closed) {
-        htw__ring_push_front(&purgatory->thresholds, &threshold->link);
-        purgatory->threshold_count++;
-    }
-    htw__lock_release(&purgatory->lock);
-    return closed ? -ESHUTDOWN : 0;
-}
-
-static void release_threshold(struct htw_threshold *threshold) {
-    htw__release(&threshold->purgatory->allocator, threshold, sizeof(*threshold));
-}
-
-int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
-                         struct htw_threshold **ret_threshold) {
-    int refusal = htw__purgatory_refusal(purgatory);
-    if (refusal != 0)
-        return refusal;
-    if (ret_threshold == NULL)
-        return -EINVAL;
-    struct htw_threshold *threshold = htw__allocate(&purgatory->allocator, sizeof(*threshold));
-    if (threshold == NULL)
-        return -ENOMEM;
-    *threshold = (struct htw_threshold) { .purgatory = purgatory, .value = initial };
-    threshold->waiting.seed = purgatory->seed;
-    htw__lock_init(&threshold->lock, HTW__RANK_THRESHOLD);
-    int error = enlist(purgatory, threshold);
-    if (error != 0) {
-        release_threshold(threshold);
-        return error;
-    }
-    *ret_threshold = threshold;
-    return 0;
+static struct htw_purgatory *purgatory_of(const struct htw_threshold *threshold) {
+    return threshold->condition.purgatory;
 }
 
 /* ---- ending requests */
@@ -83,7 +54,7 @@ static struct htw_request *next_of_some(struct htw_threshold *threshold, struct 
             *ret_more = false;
             break;
         }
-        HTW_ASSERT_REQUEST(request_of(waiting), threshold->purgatory);
+        HTW_ASSERT_REQUEST(request_of(waiting), purgatory_of(threshold));
         walk->value = waiting->_value;
         walk->arrival = waiting->_arrival;
         if (waiting->_arrival > walk->last_arrival)
@@ -114,17 +85,112 @@ static int64_t end_up_to(struct htw__frame *frame, struct htw_threshold *thresho
                          uint64_t last_value, enum htw_reason reason) {
     struct walk walk = { .last_value = last_value, .mark = htw__request_mark(reason) };
     int64_t ended = 0;
-    htw__frame_push(frame, threshold->purgatory);
+    htw__frame_push(frame, purgatory_of(threshold));
     for (struct htw_request *request; (request = next_request(threshold, &walk)) != NULL; ended++)
         htw__request_end(frame, NULL, request, reason);
     htw__frame_pop(frame);
     return ended + walk.marked;
 }
 
-/* ---- the public calls */
+/* ---- as a condition */
+
+static struct htw_threshold *threshold_of(struct htw__condition *condition) {
+    return HTW_CONTAINER_OF(condition, struct htw_threshold, condition);
+}
+
+static int link_request(struct htw__condition *condition, struct htw_request *request,
+                        uint64_t value) {
+    struct htw_threshold *threshold = threshold_of(condition);
+    int result = 0;
+    htw__lock_acquire(&threshold->lock);
+    if (threshold->closed)
+        result = -ESHUTDOWN;
+    else if (value <= threshold->value)
+        result = HTW_FINISHED;
+    else
+        htw__value_tree_add(&threshold->waiting, &request->_place._on_threshold._node, value);
+    htw__lock_release(&threshold->lock);
+    return result;
+}
+
+static void unlink_request(struct htw__condition *condition, struct htw_request *request) {
+    struct htw_threshold *threshold = threshold_of(condition);
+    htw__lock_acquire(&threshold->lock);
+    htw__value_tree_remove(&threshold->waiting, &request->_place._on_threshold._node);
+    htw__lock_release(&threshold->lock);
+}
+
+static void close_threshold(struct htw_threshold *threshold) {
+    htw__lock_acquire(&threshold->lock);
+    threshold->closed = true;
+    htw__lock_release(&threshold->lock);
+}
+
+static struct htw_request *close_condition(struct htw__condition *condition, int64_t *marked) {
+    struct htw_threshold *threshold = threshold_of(condition);
+    struct walk walk = { .last_value = UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
+    close_threshold(threshold);
+    struct htw_request *request = next_request(threshold, &walk);
+    *marked += walk.marked;
+    return request;
+}
+
+/* ---- creating and destroying */
+
+int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
+                         struct htw_threshold **ret_threshold) {
+    static const struct htw__condition_type type = { link_request, unlink_request,
+                                                     close_condition };
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (ret_threshold == NULL)
+        return -EINVAL;
+    struct htw_threshold *threshold = htw__allocate(&purgatory->allocator, sizeof(*threshold));
+    if (threshold == NULL)
+        return -ENOMEM;
+    *threshold = (struct htw_threshold) { .value = initial, .waiting.seed = purgatory->seed };
+    htw__lock_init(&threshold->lock, HTW__RANK_THRESHOLD);
+    int error = htw__condition_init(&threshold->condition, &type, purgatory, sizeof(*threshold));
+    if (error != 0) {
+        htw__release(&purgatory->allocator, threshold, sizeof(*threshold));
+        return error;
+    }
+    *ret_threshold = threshold;
+    return 0;
+}
+
+int htw_threshold_destroy(struct htw_threshold *threshold) {
+    if (threshold == NULL)
+        return 0;
+    struct htw_purgatory *purgatory = purgatory_of(threshold);
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (htw__frame_is_inside(purgatory))
+        return -EDEADLK;
+    struct htw__frame frame = { 0 };
+    close_threshold(threshold);
+    (void)end_up_to(&frame, threshold, UINT64_MAX, HTW_REASON_CLOSED);
+    htw__condition_fini(&threshold->condition, sizeof(*threshold));
+    htw__release(&purgatory->allocator, threshold, sizeof(*threshold));
+    return 0;
+}
+
+/* ---- the other calls */
 
 static int refusal_of(const struct htw_threshold *threshold) {
-    return threshold == NULL ? -EINVAL : htw__purgatory_refusal(threshold->purgatory);
+    return threshold == NULL ? -EINVAL : htw__purgatory_refusal(purgatory_of(threshold));
+}
+
+int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
+                        uint64_t value, int64_t timeout_ns) {
+    int refusal = refusal_of(threshold);
+    if (refusal != 0)
+        return refusal;
+    if (request == NULL)
+        return -EINVAL;
+    return htw__request_submit(&threshold->condition, request, value, timeout_ns);
 }
 
 int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
@@ -169,66 +235,4 @@ uint64_t htw_threshold_value(struct htw_threshold *threshold) {
     uint64_t value = threshold->value;
     htw__lock_release(&threshold->lock);
     return value;
-}
-
-/* ---- closing */
-
-/* No request is accepted from now on. */
-static void close_threshold(struct htw_threshold *threshold) {
-    htw__lock_acquire(&threshold->lock);
-    threshold->closed = true;
-    htw__lock_release(&threshold->lock);
-}
-
-/* Closes thresholds until it owns a request of one. Adds the number of requests that it has marked to
-   `*marked`. */
-static struct htw_request *close_next(struct htw_purgatory *purgatory, int64_t *marked) {
-    struct htw_request *request = NULL;
-    htw__lock_acquire(&purgatory->lock);
-    while (request == NULL && !htw__ring_is_empty(&purgatory->thresholds)) {
-        struct htw_threshold *threshold = threshold_of(purgatory->thresholds._next);
-        struct walk walk = { .last_value = UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
-        if (threshold->emptied)
-            break;
-        close_threshold(threshold);
-        request = next_request(threshold, &walk);
-        *marked += walk.marked;
-        if (request == NULL) {
-            threshold->emptied = true;
-            htw__link_unlink(&threshold->link);
-            htw__ring_push_back(&purgatory->thresholds, &threshold->link);
-        }
-    }
-    htw__lock_release(&purgatory->lock);
-    return request;
-}
-
-int64_t htw__thresholds_close(struct htw__frame *frame) {
-    int64_t closed = 0, marked = 0;
-    for (struct htw_request *request; (request = close_next(frame->purgatory, &marked)) != NULL;
-         closed++)
-        htw__request_end(frame, NULL, request, HTW_REASON_CLOSED);
-    return closed + marked;
-}
-
-int htw_threshold_destroy(struct htw_threshold *threshold) {
-    if (threshold == NULL)
-        return 0;
-    struct htw_purgatory *purgatory = threshold->purgatory;
-    int refusal = htw__purgatory_refusal(purgatory);
-    if (refusal != 0)
-        return refusal;
-    if (htw__frame_is_inside(purgatory))
-        return -EDEADLK;
-    struct htw__frame frame = { 0 };
-    close_threshold(threshold);
-    (void)end_up_to(&frame, threshold, UINT64_MAX, HTW_REASON_CLOSED);
-    htw__lock_acquire(&purgatory->lock);
-    htw__link_unlink(&threshold->link);
-    purgatory->threshold_count--;
-    htw__lock_release(&purgatory->lock);
-    /* Other threads may be in hooks of requests that have expired or were busy. */
-    htw__outstanding_wait(&threshold->outstanding, NULL);
-    release_threshold(threshold);
-    return 0;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the page of the examples lists each program, and calls that it makes, links lead
 somewhere, what the documents call by name is declared, each promise of docs/guarantees.md has a test, sizes are those that
-src/purgatory/shard.h asserts, htw_strerror() knows each error that the library names, and the plots of docs/pictures show
+the source asserts, htw_strerror() knows each error that the library names, and the plots of docs/pictures show
 the recorded figures. That their programs work, tests/docs/blocks.py tells.
 
 usage: docs.py ROOT
@@ -67,7 +67,7 @@ if not promises or len(promises) != len(set(promises)):
     errors.append("docs/guarantees.md has no promises, or one twice")
 
 # Where the size of a struct is said, and how.
-sizes = dict(re.findall(r"sizeof\(struct (\w+)\) == (\d+)", (root / "src/purgatory/shard.h").read_text()))
+sizes = dict(re.findall(r"sizeof\(struct (\w+)\) == (\d+)", "".join((root / f"src/purgatory/{name}").read_text() for name in ("shard.h", "threshold.c"))))
 for name, sentence, what in [
         ("include/htw/purgatory.h", r"or touched\. (\d+) bytes with 64-bit pointers", "htw_request"),
         ("docs/purgatory.md", r"six keys takes (\d+) bytes in your struct", "htw_request"),
