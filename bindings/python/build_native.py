@@ -72,7 +72,7 @@ def bundle():
     for folder in OPTIONAL:
         for source in (REPOSITORY / "src" / folder).glob("*.c*"):
             wanted[f"src/{folder}/{source.name}"] = source
-    for folder in ("base", "wheel", "scheduler", "purgatory", *OPTIONAL):
+    for folder in {source.split("/")[1] for source in library_sources()} | set(OPTIONAL):
         for header in (REPOSITORY / "src" / folder).glob("*.h"):
             wanted[f"src/{folder}/{header.name}"] = header
     for header in (REPOSITORY / "include/htw").glob("*.h"):

@@ -108,10 +108,14 @@ mod vendored {
         #[cfg(feature = "journal")]
         compile_journal(&root);
         // An archive for each folder, because files of two folders may have the same name.
+        // The list begins with the lowest folder, the linker wants it last.
         let sources = sources(&root);
-        for folder in ["purgatory", "scheduler", "wheel", "base"] {
-            let own = sources.iter().filter(|file| file.parent().unwrap().ends_with(folder));
-            build(&root).files(own).flag("-std=c11").compile(&format!("htw_{}", folder));
+        let mut folders: Vec<_> = sources.iter().map(|file| file.parent().unwrap()).collect();
+        folders.dedup();
+        for folder in folders.into_iter().rev() {
+            let own = sources.iter().filter(|file| file.parent() == Some(folder));
+            let name = format!("htw_{}", folder.file_name().unwrap().to_str().unwrap());
+            build(&root).files(own).flag("-std=c11").compile(&name);
         }
         println!("cargo:rustc-link-lib=pthread");
         println!("cargo:include={}", root.join("include").display());

@@ -9,8 +9,8 @@
  *
  * All calls under the lock of the threshold.
  */
-#ifndef HTW_SRC_PURGATORY_VALUE_TREE_H
-#define HTW_SRC_PURGATORY_VALUE_TREE_H
+#ifndef HTW_SRC_THRESHOLD_VALUE_TREE_H
+#define HTW_SRC_THRESHOLD_VALUE_TREE_H
 
 #include <htw/purgatory.h>
 
@@ -32,4 +32,4 @@ void htw__value_tree_remove(struct htw__value_tree *tree, struct htw__threshold_
 struct htw__threshold_node *htw__value_tree_after(const struct htw__value_tree *tree,
                                                   uint64_t value, uint64_t arrival);
 
-#endif /* HTW_SRC_PURGATORY_VALUE_TREE_H */
+#endif /* HTW_SRC_THRESHOLD_VALUE_TREE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_value_tree.c - the tree of a threshold is not deep. In which order it gives requests, the model tells. */
-#include "../../../src/purgatory/value_tree.h"
+#include "../../../src/threshold/value_tree.h"
 
 #include "../unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* threshold.c - thresholds: values that rise, and the requests that wait until they are reached. */
-#include "condition.h"
-#include "end.h"
-#include "owner.h"
+#include "../purgatory/condition.h"
+#include "../purgatory/end.h"
+#include "../purgatory/owner.h"
 #include "value_tree.h"
 
 /* How many requests are visited under one lock. */
