@@ -5,7 +5,7 @@
  * That is when the partition's high watermark has reached it. Each replica reports its last record;
  * the watermark is the smallest of these.
  */
-#include <htw/purgatory.h>
+#include <htw/threshold.h>
 
 #include <stdio.h>
 

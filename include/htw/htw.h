@@ -7,6 +7,7 @@
 #include <htw/backoff.h>
 #include <htw/purgatory.h>
 #include <htw/scheduler.h>
+#include <htw/threshold.h>
 #include <htw/wheel.h>
 
 #endif /* HTW_HTW_H */

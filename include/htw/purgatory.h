@@ -15,7 +15,7 @@
  *     ...
  *     htw_purgatory_check(purgatory, "orders-3", 8);      // data has arrived for this key
  *
- * A request waits on one or more keys (bytes), or on a threshold, and has a timeout. Each request
+ * A request waits on one or more keys (bytes), or on a threshold (htw/threshold.h), and has a timeout. Each request
  * ends exactly once, for one of four reasons (enum htw_reason). When it ends, the purgatory unlinks
  * it at once from all its keys and from its timeout, and keeps no reference to it. A key on which
  * no request waits takes no memory, once the queued checks of the key have run.
@@ -82,10 +82,9 @@ extern "C" {
 /** Holds requests that wait; opaque. */
 struct htw_purgatory;
 
-/** A value that grows, and requests that wait until it has reached theirs; opaque. */
-struct htw_threshold;
+struct htw__condition;
 
-/** Why a request has ended. (With htw_threshold_end_all() the caller chooses the reason.) */
+/** Why a request has ended. */
 enum htw_reason {
     /** `try_complete` returned true, htw_request_complete(), or the threshold has the value. */
     HTW_REASON_COMPLETED = 0,
@@ -444,102 +443,6 @@ HTW_API int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const 
  */
 HTW_API int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key,
                                         size_t key_size);
-
-/* ------------------------------------------------------------------ thresholds */
-
-/**
- * Creates a threshold, for example for the high watermark of a partition or the last acknowledged
- * record.
- *
- * Its requests have the hooks of the purgatory (`try_complete` is not called) and count in its
- * statistics. They are in a tree ordered by value: an advance costs nothing for requests that it
- * does not reach.
- *
- * @param initial       the first value.
- * @param ret_threshold receives the threshold. The caller owns it, and destroys it before the
- *                      purgatory.
- * @return 0: success;
- *         -ENOMEM;
- *         -ESHUTDOWN: the purgatory is closed.
- *
- * Memory: 128 bytes. Requests that wait need none.
- */
-HTW_API HTW_WARN_UNUSED int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
-                                                 struct htw_threshold **ret_threshold);
-
-/**
- * Destroys a threshold. Ends all its requests with HTW_REASON_CLOSED. NULL is ignored.
- *
- * No other thread may be in a call with this threshold.
- *
- * @return 0: success;
- *         -EDEADLK: called in a hook or visitor of its purgatory; nothing has changed.
- *
- * Blocks: waits, as htw_purgatory_destroy(), for hooks of its requests in threads of the scheduler.
- */
-HTW_API int htw_threshold_destroy(struct htw_threshold *threshold);
-
-/**
- * Submits a request to a threshold: completes it if the threshold has reached a value, otherwise
- * lets it wait for that with a timeout; reports the outcome.
- *
- * @param value      the request is completed when the value of the threshold is this or more.
- * @param timeout_ns as in htw_purgatory_try_complete_else_watch().
- * @return as htw_purgatory_try_complete_else_watch(). The caller owns the request after a failure.
- *
- * Cost: O(log requests on the threshold).
- */
-HTW_API HTW_WARN_UNUSED int htw_threshold_await(struct htw_threshold *threshold,
-                                                struct htw_request *request, uint64_t value,
-                                                int64_t timeout_ns);
-
-/**
- * Raises the value of a threshold, completes the requests that wait for it or for less, in order of
- * their values, and returns how many.
- *
- * @param value the new value. If it is not greater than the present one, nothing happens: values
- *              may arrive out of order.
- * @return 0 or more: how many this call ends. Requests that another thread is just submitting
- *         count, and end in that thread.
- *
- * Cost: O(log requests on the threshold) for each request that ends.
- */
-HTW_API int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value);
-
-/**
- * Lowers the value of a threshold, for example because a log was truncated. Ends no request.
- *
- * Requests continue to wait for the values that they asked for. Requests that an earlier advance
- * has reached are completed, even if that advance has not yet processed them.
- *
- * @param value the new value. If it is not less than the present one, nothing happens.
- * @return 0: success.
- *
- * Allocates nothing. Cost: O(1).
- */
-HTW_API int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value);
-
-/**
- * Ends all requests that wait on a threshold, in order of their values, and returns how many. The
- * threshold keeps its value and can be used as before.
- *
- * Requests that are submitted during the call, also by hooks, are not ended.
- *
- * @param reason  HTW_REASON_COMPLETED, HTW_REASON_CANCELLED or HTW_REASON_CLOSED.
- * @param visitor called for each request that this call ends. A request that another thread is just
- *                submitting or ending is marked, and that thread ends it without a visitor. May be
- *                NULL.
- * @param context is passed to `visitor`.
- * @return 0 or more: how many this call ends, marked requests included;
- *         -EINVAL also for another reason.
- *
- * Allocates nothing. Cost: O(log requests on the threshold) for each request.
- */
-HTW_API int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason reason,
-                                      htw_request_visitor *visitor, void *context);
-
-/** Returns the value of a threshold; 0 for NULL. Cost: O(1). */
-HTW_API uint64_t htw_threshold_value(struct htw_threshold *threshold);
 
 /* ------------------------------------------------------------------ statistics */
 

@@ -5,6 +5,8 @@
 #include "../purgatory/owner.h"
 #include "value_tree.h"
 
+#include <htw/threshold.h>
+
 /* How many requests are visited under one lock. */
 #define BUDGET 16u
 

@@ -74,7 +74,7 @@ for name, sentence, what in [
         ("docs/architecture.md", r"request of the purgatory is (\d+) bytes", "htw_request"),
         ("include/htw/purgatory.h", r"0 means 4096\. Each takes (\d+) bytes", "htw__purgatory_shard"),
         ("docs/decisions.md", r"Hence 4096 shards of (\d+) bytes", "htw__purgatory_shard"),
-        ("include/htw/purgatory.h", r"Memory: (\d+) bytes\. Requests that wait need none", "htw_threshold"),
+        ("include/htw/threshold.h", r"Memory: (\d+) bytes\. Requests that wait need none", "htw_threshold"),
         ("docs/purgatory.md", r"A threshold takes (\d+) bytes", "htw_threshold")]:
     if re.findall(sentence, re.sub(r"\s+(\* )?", " ", (root / name).read_text())) != [sizes[what]]:
         errors.append(f"{name}: a {what} is {sizes[what]} bytes, and that is not said: {sentence}")

@@ -6,7 +6,7 @@
 /* holds: scheduler-33, purgatory-12, purgatory-25 */
 #include "scenes.h"
 
-#include <htw/purgatory.h>
+#include <htw/threshold.h>
 
 #include "../../src/scheduler/herds.h"
 #include "../../src/scheduler/shard.h"

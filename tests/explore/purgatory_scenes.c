@@ -3,7 +3,7 @@
 /* holds: purgatory-2, purgatory-11, purgatory-16, purgatory-17, purgatory-21 */
 #include "scenes.h"
 
-#include <htw/purgatory.h>
+#include <htw/threshold.h>
 
 #include <string.h>
 

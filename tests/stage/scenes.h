@@ -10,7 +10,7 @@
 
 #include "stage.h"
 
-#include <htw/purgatory.h>
+#include <htw/threshold.h>
 
 #include <stdatomic.h>
 

@@ -15,7 +15,7 @@
 #include "../unit/unit.h"
 #include "failing_allocator.h"
 
-#include <htw/purgatory.h>
+#include <htw/threshold.h>
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 # The order of the manual: each layer uses those before it. Others follow.
-ORDER = ["base", "wheel", "scheduler", "purgatory", "backoff", "calendar", "journal", "monitor"]
+ORDER = ["base", "wheel", "scheduler", "purgatory", "threshold", "backoff", "calendar", "journal", "monitor"]
 
 
 @dataclass

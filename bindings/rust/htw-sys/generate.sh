@@ -25,7 +25,7 @@ generate() {
         sed 's/rust_HTW_/HTW_/; /^\/\* automatically generated/d; /^$/d'
 }
 
-engine='base backoff wheel scheduler purgatory'
+engine='base backoff wheel scheduler purgatory threshold'
 echo '// Made by generate.sh from the headers, with rust-bindgen. ./dev rust fails where they differ.'
 if [ "${1:-}" = --layout-tests ]; then
     echo 'type FILE = ::std::os::raw::c_void;'

@@ -2,7 +2,7 @@
 /* test_misuse.c - with check_level 1, a scheduler, purgatory or request that is used after its end is told. */
 #include "../../support/abort_cases.h"
 
-#include <htw/purgatory.h>
+#include <htw/threshold.h>
 
 #ifndef HTW_CHECK_LEVEL
 #define HTW_CHECK_LEVEL 0

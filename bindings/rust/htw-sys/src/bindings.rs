@@ -894,7 +894,7 @@ pub struct htw_purgatory {
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
-pub struct htw_threshold {
+pub struct htw__condition {
     _unused: [u8; 0],
 }
 pub const HTW_REASON_COMPLETED: htw_reason = 0;
@@ -954,7 +954,7 @@ pub struct htw_request__bindgen_ty_1__bindgen_ty_1 {
 #[derive(Copy, Clone)]
 pub struct htw_request__bindgen_ty_1__bindgen_ty_2 {
     pub _node: htw__threshold_node,
-    pub _threshold: *mut htw_threshold,
+    pub _condition: *mut htw__condition,
 }
 extern "C" {
     pub fn htw_request_init(request: *mut htw_request);
@@ -1079,41 +1079,6 @@ extern "C" {
     ) -> i64;
 }
 extern "C" {
-    pub fn htw_threshold_create(
-        purgatory: *mut htw_purgatory,
-        initial: u64,
-        ret_threshold: *mut *mut htw_threshold,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_threshold_destroy(threshold: *mut htw_threshold) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_threshold_await(
-        threshold: *mut htw_threshold,
-        request: *mut htw_request,
-        value: u64,
-        timeout_ns: i64,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_threshold_advance(threshold: *mut htw_threshold, value: u64) -> i64;
-}
-extern "C" {
-    pub fn htw_threshold_lower(threshold: *mut htw_threshold, value: u64) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_threshold_end_all(
-        threshold: *mut htw_threshold,
-        reason: htw_reason,
-        visitor: htw_request_visitor,
-        context: *mut ::std::os::raw::c_void,
-    ) -> i64;
-}
-extern "C" {
-    pub fn htw_threshold_value(threshold: *mut htw_threshold) -> u64;
-}
-extern "C" {
     pub fn htw_purgatory_watched(purgatory: *mut htw_purgatory) -> u64;
 }
 extern "C" {
@@ -1151,6 +1116,46 @@ extern "C" {
         purgatory: *mut htw_purgatory,
         stream: *mut FILE,
     ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_threshold {
+    _unused: [u8; 0],
+}
+extern "C" {
+    pub fn htw_threshold_create(
+        purgatory: *mut htw_purgatory,
+        initial: u64,
+        ret_threshold: *mut *mut htw_threshold,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_threshold_destroy(threshold: *mut htw_threshold) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_threshold_await(
+        threshold: *mut htw_threshold,
+        request: *mut htw_request,
+        value: u64,
+        timeout_ns: i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_threshold_advance(threshold: *mut htw_threshold, value: u64) -> i64;
+}
+extern "C" {
+    pub fn htw_threshold_lower(threshold: *mut htw_threshold, value: u64) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_threshold_end_all(
+        threshold: *mut htw_threshold,
+        reason: htw_reason,
+        visitor: htw_request_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> i64;
+}
+extern "C" {
+    pub fn htw_threshold_value(threshold: *mut htw_threshold) -> u64;
 }
 #[cfg(feature = "calendar")]
 pub use self::calendar::*;

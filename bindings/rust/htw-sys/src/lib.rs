@@ -3,7 +3,7 @@
 //! purgatory for requests.
 //!
 //! This crate adds nothing to C: names, types and rules are those of the headers `htw/wheel.h`,
-//! `htw/scheduler.h`, `htw/purgatory.h` and `htw/backoff.h`, and with the features
+//! `htw/scheduler.h`, `htw/purgatory.h`, `htw/threshold.h` and `htw/backoff.h`, and with the features
 //! `calendar` and `journal` also `htw/calendar.h` and `htw/journal.h`, which are the reference. The crate `htw` is the safe interface.
 //!
 //! What differs from C:
