@@ -41,9 +41,6 @@ void htw__cron_complain(const char *path, unsigned line, const char *format, ...
  */
 bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs);
 
-/* Warns of what means something else in a crontab: crontab.c. */
-void htw__cron_warn(const char *path, const struct htw__cron_job *jobs);
-
 /* Frees a job. */
 void htw__cron_job_free(struct htw__cron_job *job);
 

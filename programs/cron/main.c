@@ -35,9 +35,7 @@ static bool set_instant(const struct htw__option *option, void *member, const ch
 #define AT(member) HTW__OPTION_AT(struct options, member)
 
 static const struct htw__option rows[] = {
-    { 'c', "check", NULL, htw__set_flag, AT(checks),
-      .help = "only check FILE; warn of what a crontab of the system\n"
-              "says and this program does not do" },
+    { 'c', "check", NULL, htw__set_flag, AT(checks), .help = "only check FILE" },
     { 'n', "next", "N", htw__set_number, AT(next), .least = 1, .most = 1000000,
       .help = "only print the next N times of each line" },
     { 'a', "after", "INSTANT", set_instant, AT(cron.after_ns),
@@ -128,8 +126,6 @@ static int check(const struct options *options) {
         options->cron.after_ns == 0 ? clock_ns(CLOCK_REALTIME) : options->cron.after_ns;
     if (!htw__cron_table_read(options->cron.path, -1, &jobs))
         return HTW__EXIT_FAILED;
-    if (options->checks)
-        htw__cron_warn(options->cron.path, jobs);
     for (const struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
         int64_t instant_ns = after_ns;
         for (uint64_t i = 0; i < options->next; i++) {

@@ -105,10 +105,10 @@ const struct htw__flight_site **htw__flight_rank(const struct htw__flight *fligh
 bool htw__flight_read(struct htw__flight *flight, const char *name);
 bool htw__flight_fetch(struct htw__flight *flight, const char *program);
 
-/* flight_table.c, page.c: write the counts of each site as text, and the page, whose `title` may be NULL. 0 or -ENOMEM; whether writing
- * has failed, the stream knows. */
+/* flight_table.c, page.c: write the counts of each site as text, and the page. 0 or -ENOMEM; whether writing has failed, the stream
+ * knows. */
 int htw__flight_table_write(FILE *stream, const struct htw__flight *flight);
-int htw__page_write(FILE *stream, const struct htw__flight *flight, const char *title);
+int htw__page_write(FILE *stream, const struct htw__flight *flight);
 
 /* replay.c: runs the command; `argv[0]` is its name in messages. Returns the exit status. */
 int htw__replay_command(int argc, char *argv[]);

@@ -51,11 +51,9 @@ static void put_marks(FILE *stream, const struct htw__flight *flight, const uint
     fputs("]", stream);
 }
 
-static void put_head(FILE *stream, const struct htw__flight *flight, const char *title) {
+static void put_head(FILE *stream, const struct htw__flight *flight) {
     int64_t begin_ns = htw__flight_begin_ns(flight);
-    fputs("{\"title\":", stream);
-    put_text(stream, title == NULL ? "" : title);
-    fputs(",\"program\":", stream);
+    fputs("{\"program\":", stream);
     put_text(stream, flight->program);
     fprintf(stream,
             ",\"pid\":%" PRId64 ",\"wall_ms\":%" PRId64 ",\"length_ns\":%" PRId64
@@ -66,14 +64,14 @@ static void put_head(FILE *stream, const struct htw__flight *flight, const char 
 }
 
 /* Sites are numbered by their ranks. */
-static int put_record(FILE *stream, const struct htw__flight *flight, const char *title) {
+static int put_record(FILE *stream, const struct htw__flight *flight) {
     const struct htw__flight_site **sites = htw__flight_rank(flight);
     uint32_t *ranks = malloc((flight->site_count + 1) * sizeof(*ranks));
     int error = sites == NULL || ranks == NULL ? -ENOMEM : 0;
     for (size_t i = 0; i < flight->site_count && error == 0; i++)
         ranks[sites[i] - flight->sites] = (uint32_t)i;
     if (error == 0) {
-        put_head(stream, flight, title);
+        put_head(stream, flight);
         fputs(",\n\"sites\":[", stream);
         for (size_t i = 0; i < flight->site_count; i++) {
             fputs(i > 0 ? ",\n" : "", stream);
@@ -88,9 +86,9 @@ static int put_record(FILE *stream, const struct htw__flight *flight, const char
     return error;
 }
 
-int htw__page_write(FILE *stream, const struct htw__flight *flight, const char *title) {
+int htw__page_write(FILE *stream, const struct htw__flight *flight) {
     fputs(htw__page_before, stream);
-    int error = put_record(stream, flight, title);
+    int error = put_record(stream, flight);
     fputs(htw__page_behind, stream);
     return error;
 }

@@ -10,7 +10,6 @@
 
 struct options {
     bool html;           /* a page, not a table */
-    const char *title;   /* NULL: one of the command's own */
     const char *monitor; /* NULL: the input is a file */
 };
 
@@ -23,7 +22,6 @@ static const struct htw__option rows[] = {
     { 'm', "monitor", "PROGRAM", htw__set_word, AT(monitor),
       .help = "instead of a FILE, the flight record of a running program: the\n"
               "number of its process, or the path of its socket" },
-    { 'T', "title", "TEXT", htw__set_word, AT(title), .help = "the title of the page" },
 };
 
 static const struct htw__command_line line = {
@@ -51,7 +49,7 @@ static int replay(const struct options *options, char *name) {
                                             : htw__flight_read(&flight, name);
     int error = 0;
     if (is_read && options->html)
-        error = htw__page_write(stdout, &flight, options->title);
+        error = htw__page_write(stdout, &flight);
     else if (is_read)
         error = htw__flight_table_write(stdout, &flight);
     if (error != 0)
@@ -62,7 +60,7 @@ static int replay(const struct options *options, char *name) {
 
 int htw__replay_command(int argc, char *argv[]) {
     static char standard_input[] = "-";
-    struct options options = { .title = NULL };
+    struct options options = { .monitor = NULL };
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &options);
     char *name = optind < argc ? argv[optind] : standard_input;
     if (wish == HTW__WISH_RUN &&

@@ -415,8 +415,7 @@ function fillTable() {
     }
 }
 
-document.title = element('title').textContent = textOfBytes(flight.title) ||
-    `What wakes ${textOfBytes(flight.program)} (process ${flight.pid})`;
+document.title = element('title').textContent = `What wakes ${textOfBytes(flight.program)} (process ${flight.pid})`;
 element('answer').textContent = answer();
 for (const note of notes()) {
     const item = document.createElement('li');

@@ -112,24 +112,6 @@ def test_cron_check_of_what_is_right_says_nothing(directory):
         assert (got.status, got.out, got.err) == (0, b"", "")
 
 
-def test_cron_check_warns_of_what_means_something_else_in_a_crontab(directory):
-    user = "root: there is no column for one, and this runs it as a command".replace("root", "root is a user")
-    percent = "% is as any other character: it ends no command, and needs no backslash"
-    mail = "MAILTO: no mail is sent; the output is that of this program"
-    for lines, wanted in (
-            (["17 * * * * root tidy"], [f"1: warning: {user}"]), (["@daily\troot \t tidy"], [f"1: warning: {user}"]),
-            (["0 0 * * * root"], []), (["0 0 * * * root --help"], []), (["0 0 * * * nobody-of-this-name x"], []),
-            (["0 0 * * * date +\\%F"], [f"1: warning: {percent}"]),
-            (["MAILTO=a", "MAILTO=b", "0 0 * * * x", "0 1 * * * x"], [f"3: warning: {mail}"]),
-            (["HOME=/", "0 0 * * * x"], ["2: warning: HOME: commands start in the folder of this program"]),
-            (["SHELL=/bin/bash", "PATH=/bin", "MAILTO_=", "XHOME=", "0 0 * * * x"], []), (["MAILTO=a", "TZ=UTC"], None)):
-        table = table_with(directory, *lines)
-        got = command("cron", "--check", table)
-        if wanted is not None:
-            assert (got.status, got.err.splitlines()) == (0, [f"htw cron: {table}:{line}" for line in wanted]), str(lines)
-        assert command("cron", "--next", "1", table).err == ("" if wanted is not None else got.err), "without --check"
-
-
 def test_cron_file_that_is_no_table_is_refused(directory):
     for name, content, why in (("empty", b"", "there is no job in it"), ("comment", b"# a comment\n\nTZ=UTC\n", "there is no job in it"),
                                ("zeros", b"\0" * 5000, "there is a zero byte"), ("zero", b"  \0\n", "there is a zero byte"),

@@ -30,10 +30,10 @@ static void check_texts(const struct htw__flight *flight) {
     char *text;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL || htw__page_write(stream, flight, "t") != 0)
+    if (stream == NULL || htw__page_write(stream, flight) != 0)
         fuzz_fail("no memory");
     fclose(stream);
-    const char *begin = strstr(text, "{\"title\""), *end = strstr(begin, "</script>");
+    const char *begin = strstr(text, "{\"program\""), *end = strstr(begin, "</script>");
     FUZZ_CHECK(end != NULL && memchr(begin, '<', (size_t)(end - begin)) == NULL);
     free(text);
     stream = open_memstream(&text, &size);
