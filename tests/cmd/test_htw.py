@@ -2,6 +2,7 @@
 """test_htw.py - what is the same of each command of `htw`: help, version, wrong command lines, output that fails, few errors
 for a binary file, completions of shells; and which program a command is.
 """
+import functools
 import os
 import pathlib
 import re
@@ -16,6 +17,7 @@ BUILT = [name for name in NAMES if is_built(name)]
 OPTION = re.compile(r"^ +(?:-., )?(--[a-z-]+)", re.M)
 
 
+@functools.lru_cache
 def options_of(name):
     return OPTION.findall(command("help", name).out.decode())
 
@@ -177,10 +179,3 @@ def test_htw_completions_are_the_commands_and_options_of_the_help(shell):
     for words, wanted in ((["journal", ""], actions), (["journal", "-J", "c"], {each for each in actions if each[0] == "c"}),
                           (["journal", "list", ""], set()), (["delay", ""], set())):
         assert complete("htw", *words) & actions == wanted, words  # fish names files, too
-
-
-@pytest.mark.parametrize("name", BUILT)
-def test_htw_options_of_the_help_are_those_that_it_takes(name):
-    """getopt refuses one that is unknown, also before --help."""
-    for option in options_of(name):
-        assert command(name, option + "-unknown").status == 2, option

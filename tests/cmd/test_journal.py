@@ -102,7 +102,7 @@ def test_journal_list_has_all_jobs_once_and_in_order(directory):
     rng = random.Random(8)
     journal = os.path.join(directory, "journal")
     jobs = [change("-q", rng.choice(("", "a", "b")), "--priority", rng.choice(("0", "9")), "put", journal,
-                   rng.choice(("+0s", "2001-01-01T00:00:00Z", "+30m", "+30m", "+99d")), "x") for _ in range(40)]
+                   rng.choice(("+0s", "2001-01-01T00:00:00Z", "+30m", "+30m", "+99d")), "x") for _ in range(24)]
     for words in (("bury", journal, *jobs[:9]), *(("move", journal, job, "+40m") for job in jobs[5:15]),
                   ("kick", journal, jobs[4], jobs[7])):
         change(*words)
@@ -114,7 +114,7 @@ def test_journal_list_has_all_jobs_once_and_in_order(directory):
         for state in (None, *STATES):
             options = (["-q", queue] if queue is not None else []) + (["--state", state] if state else [])
             wanted = [row for row in rows if queue in (None, row["queue"] or "") and state in (None, row["state"])]
-            for limit in (1, 3, 1000):
+            for limit in (1, 3, 1000) if queue in (None, "a") else (1000,):
                 assert rows_of(journal, "-n", str(limit), *options) == wanted[:limit], (queue, state, limit)
     for name, numbers in queues_of(journal).items():
         assert numbers == [sum(row["queue"] == name and row["state"] == state for row in rows) for state in STATES], name
@@ -147,9 +147,9 @@ def test_journal_json_has_the_bytes_of_any_payload(directory):
     rng = random.Random(5)
     payloads = [b"", b'"\\/\x07\x1f\x7f', "zürich \u2028 \U0001f552".encode(), b"\xff", b"\xc0\x80",
                 b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xc2", b"a\x80", b"\xf0\x80\x80\x80"]
-    payloads += [rng.randbytes(n).replace(b"\0", b"") for n in range(1, 40)]
+    payloads += [rng.randbytes(n).replace(b"\0", b"") for n in range(1, 40, 4)]
     payloads += ["".join(chr(rng.choice((rng.randrange(1, 0x7ff), rng.randrange(0xe000, 0x10ffff))))
-                         for _ in range(20)).encode() for _ in range(20)]
+                         for _ in range(20)).encode() for _ in range(5)]
     journal = journal_with(directory, *(b"+1h " + payload for payload in payloads))
     jobs = rows_of(journal)
     assert len(jobs) == len(payloads)
@@ -158,7 +158,7 @@ def test_journal_json_has_the_bytes_of_any_payload(directory):
             assert wanted.decode() == job["payload"]
         except UnicodeDecodeError:
             assert base64.b64decode(job["payload_base64"], validate=True) == wanted
-        assert command("journal", "-p", "show", journal, job["id"]).out == wanted
+    assert command("journal", "-p", "show", journal, *(job["id"] for job in jobs)).out == b"".join(payloads)
 
 
 def test_journal_job_that_never_comes_is_shown_as_such(directory):

@@ -47,11 +47,11 @@ BUILT = [name for name in names_in(command("help").out.decode()) if name != "hel
 
 
 def test_nothing_of_a_command_line_changes_the_terminal(directory):
-    rows = [(True, [HOSTILE]), (True, [UNKNOWN]), (True, ["help", HOSTILE]), (True, ["help", "help", HOSTILE])]
+    rows = [(True, [HOSTILE]), (True, [UNKNOWN]), (True, ["help", HOSTILE]), (True, ["help", "help", HOSTILE]),
+            (True, ["delay", UNKNOWN + b"=" + HOSTILE]), (False, ["delay", b"--help=" + HOSTILE]),
+            *((False, ["delay", b"-" + letter]) for letter in (b"\x1b", b"\x9b", "\u202e".encode(), b"\x07"))]
     for name in BUILT:
-        rows += [(True, [name, UNKNOWN]), (True, [name, UNKNOWN + b"=" + HOSTILE]), (False, [name, b"--help=" + HOSTILE]),
-                 *((False, [name, b"-" + letter]) for letter in (b"\x1b", b"\x9b", "\u202e".encode(), b"\x07")),
-                 (True, [name, HOSTILE, UNKNOWN]), (True, [name, "none", "none", "none", HOSTILE, UNKNOWN])]
+        rows += [(True, [name, UNKNOWN]), (True, [name, HOSTILE, UNKNOWN]), (True, [name, "none", "none", "none", HOSTILE, UNKNOWN])]
         options = re.findall(r"^ +(?:-\w, )?--([a-z-]+)((?: |\[=)[A-Z\[])?", command("help", name).out.decode(), re.M)
         assert len(options) > 2, (name, options)
         for option, takes in options:

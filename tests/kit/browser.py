@@ -3,7 +3,9 @@
 
 HTW_SCREENSHOTS: a folder for pictures of the pages, for people.
 """
+import atexit
 import contextlib
+import functools
 import os
 import time
 
@@ -17,17 +19,25 @@ PATIENCE = 60
 WORDS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking")
 
 
+@functools.lru_cache
+def driver():
+    """One for all tests of a process: a browser takes half a second to start."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for word in WORDS:
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    atexit.register(started.quit)
+    return started
+
+
 class Page:
-    """A browser with a page. At its end nothing may have been said on the console but refused requests, nor asked of another host
+    """A page in the browser. At its end nothing may have been said on the console but refused requests, nor asked of another host
     than `own`."""
 
-    def __init__(self, url, own="nothing", *words, width=1220, height=900, scheme="light"):
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for word in (*WORDS, *words):
-            options.add_argument(word)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.own, self.driver = own, webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    def __init__(self, url, own="nothing", width=1220, height=900, scheme="light"):
+        self.own, self.driver = own, driver()
         self.resize(width, height, scheme)
         self.driver.get(url)
 
@@ -35,15 +45,13 @@ class Page:
         return self
 
     def __exit__(self, kind, *_):
-        try:
-            if kind is None:
-                log = [line for line in self.driver.get_log("browser") if "Failed to load resource" not in line["message"]]
-                assert log == [], f"the console says: {log}"
-                asked = self.run("return performance.getEntriesByType('resource').map(each => each.name)")
-                assert all(name.startswith(self.own) for name in asked), asked
-            self.shoot("failed" if kind else "end")
-        finally:
-            self.driver.quit()
+        log = [line for line in self.driver.get_log("browser") if "Failed to load resource" not in line["message"]]
+        self.shoot("failed" if kind else "end")
+        if kind is None:
+            assert log == [], f"the console says: {log}"
+            asked = self.run("return performance.getEntriesByType('resource').map(each => each.name)")
+            assert all(name.startswith(self.own) for name in asked), asked
+        self.driver.get("about:blank")
 
     def resize(self, width, height, scheme="light"):
         """As a phone has it, where it is narrow."""

@@ -36,6 +36,7 @@ def command(*words, **kwargs):
     return Run(got.returncode, got.stdout, got.stderr)
 
 
+@functools.lru_cache
 def is_built(name):
     return command(name, "--version").status == 0
 
@@ -97,10 +98,12 @@ def close_output(process):
 
 
 def wait_for(condition, what, patience=PATIENCE):
-    end = time.monotonic() + patience
+    """Looks more seldom as it takes longer, as a condition may start a program."""
+    end, pause = time.monotonic() + patience, 0.002
     while not condition():
         assert time.monotonic() < end, f"never: {what}"
-        time.sleep(0.005)
+        time.sleep(pause)
+        pause = min(1.3 * pause, 0.05)
 
 
 def read_until(fd, wanted):

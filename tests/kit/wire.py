@@ -34,7 +34,7 @@ class Wire:
         self.socket.connect(os.fspath(server) if is_path else ("127.0.0.1", server.port))
         if not is_path:
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.buffer = b""
+        self.buffer = bytearray()
 
     def __enter__(self):
         return self
@@ -73,7 +73,8 @@ class Wire:
         size = whole_answer(self.buffer)
         if not size:
             return None
-        answer, self.buffer = self.buffer[:size - 2], self.buffer[size:]
+        answer = bytes(self.buffer[:size - 2])
+        del self.buffer[:size]
         return answer
 
     def answer(self):

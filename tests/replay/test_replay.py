@@ -184,9 +184,9 @@ def test_flight_shows_each_site_in_its_colour(directory):
         assert x == [9] * 8 + [36], x
 
 
-def test_flight_of_200_000_events_is_shown(directory):
-    lines = flight.record(120, 200_000, seed=3)
-    assert len(lines) > 200_000, len(lines)
+def test_flight_of_100_000_events_is_shown(directory):
+    lines = flight.record(120, 100_000, seed=3)
+    assert len(lines) > 100_000, len(lines)
     with Page(write_page(directory, lines)) as page:
         page.run("document.getElementById('timeline').focus()")
         page.press(Keys.ARROW_RIGHT)

@@ -17,7 +17,7 @@ FILES = 11000  # more descriptors than a crowd of clients and a server need
 def pytest_addoption(parser):
     parser.addoption("--seed", type=int, help="of the first random history, and of the kills")
     parser.addoption("--histories", type=int, default=150, help="random histories that run side by side")
-    parser.addoption("--rounds", type=int, default=2, help="of random histories")
+    parser.addoption("--rounds", type=int, default=1, help="of random histories")
     parser.addoption("--replay", help="the steps of one history, as a failure prints them")
     parser.addoption("--kills", type=int, default=12, help="of the server under load")
     parser.addoption("--quiet-machine", action="store_true", help="judge lateness, too; differences that do not show again are failures")
