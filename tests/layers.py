@@ -10,7 +10,7 @@ LAYERS = {
         r"(wheel/.*|base/(bitmap|list))\.[ch]",
         r"wheel.*|bitmap|model|enumerate_wheel"),
     "scheduler": (
-        r"(scheduler/.*|base/(slab|alarm|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
+        r"((scheduler|port)/.*|base/(slab|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc))\.[ch]",
         r"scheduler_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar|journal|monitor).*"),
     "purgatory": (
         r"((purgatory|threshold)/.*|base/(heap|key_table))\.[ch]",

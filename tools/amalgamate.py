@@ -15,7 +15,7 @@ import sys
 
 PUBLIC = "wheel.h"
 # This file defines the default allocator, in place of the one that the library has.
-ALLOCATOR = "src/base/alloc_malloc.c"
+ALLOCATOR = "src/port/alloc_malloc.c"
 
 INCLUDE = re.compile(r'^ *#include (?:"([^"]+)"|<([^>]+)>)\n', re.MULTILINE)
 # What other files use: functions and constants that are neither static nor public.

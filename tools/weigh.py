@@ -20,6 +20,7 @@ HASH_LIKE = {'.py', '.pyi', '.sh', '.rb', '.php', '.build', '.toml', '.yml', '.m
 NOT_CODE = {'bindings/rust/htw-sys/src/bindings.rs', 'tests/weight.txt'}
 GROUPS = {
     'engine': ('src/base', 'src/wheel', 'src/scheduler', 'src/purgatory', 'src/threshold'),
+    'port': ('src/port',),
     'monitor': ('src/monitor', 'src/observe'),
     'calendar': ('src/calendar',),
     'journal': ('src/journal',),

@@ -197,12 +197,12 @@ def describe_calendar():
 
 
 # What the sources of the journal use of base, as its shared library. Without state of the process.
-JOURNAL_BASE = ("alloc", "alloc_system", "annotate", "backoff", "base", "clock", "fork", "heap", "histogram", "key_table",
+JOURNAL_BASE = ("alloc", "annotate", "backoff", "base", "clock", "fork", "heap", "histogram", "key_table",
                 "lock", "prometheus", "random", "thread", "user_code")
 
 
 def describe_journal():
-    base = {BUNDLE / f"src/base/{name}.c" for name in JOURNAL_BASE}
+    base = {BUNDLE / f"src/base/{name}.c" for name in JOURNAL_BASE} | {BUNDLE / "src/port/alloc_system.c"}
     return describe("htw._journal_native", ("journal.h",), "journal.c",
                     linked("htw-journal") if SYSTEM else
                     compiled(base.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]), describe_native())

@@ -14,7 +14,7 @@
 #ifndef HTW_SRC_SCHEDULER_DEPUTY_H
 #define HTW_SRC_SCHEDULER_DEPUTY_H
 
-#include "../base/alarm.h"
+#include "../port/alarm.h"
 
 struct htw__deputy {
     struct htw__alarm alarm;

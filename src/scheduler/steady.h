@@ -63,7 +63,7 @@ void htw__clock_listeners_remove(struct htw__clock_listeners *listeners,
                                  struct htw__clock_listener *listener);
 
 /* Calls the listeners if the clock was set. The threads that run the scheduler call this each time
-   that they wake up: the kernel wakes them when the wall clock is set (base/alarm.h). */
+   that they wake up: the kernel wakes them when the wall clock is set (port/alarm.h). */
 void htw__clock_listeners_notify(struct htw__clock_listeners *listeners);
 
 #endif /* HTW_SRC_SCHEDULER_STEADY_H */

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_SCHEDULER_WAKE_H
 #define HTW_SRC_SCHEDULER_WAKE_H
 
-#include "../base/alarm.h"
+#include "../port/alarm.h"
 #include "state.h"
 
 /* How long stale records and empty pages wait until the expirer frees them. */

@@ -3,7 +3,7 @@
 /* holds: scheduler-19 */
 #include "scenes.h"
 
-#include "../../src/base/alarm.h"
+#include "../../src/port/alarm.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stats.c - every counter moves when it should, and only then. The test sees when a thread goes to
    sleep (-Wl,--wrap). */
-#include "../../../src/base/alarm.h"
+#include "../../../src/port/alarm.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * before the kernel's timer is touched.
  */
 /* holds: scheduler-19 */
-#include "../../../src/base/alarm.h"
+#include "../../../src/port/alarm.h"
 #include "../../../src/scheduler/expirer.h"
 #include "../../../src/scheduler/workers.h"
 

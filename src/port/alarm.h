@@ -17,10 +17,10 @@
  * HTW__ALARM_CHECK_NS later at most, for which a sleeper on that clock wakes up as often. A mutex
  * guards all of it, so there a stopped thread does hold up others.
  */
-#ifndef HTW_SRC_BASE_ALARM_H
-#define HTW_SRC_BASE_ALARM_H
+#ifndef HTW_SRC_PORT_ALARM_H
+#define HTW_SRC_PORT_ALARM_H
 
-#include "lock.h"
+#include "../base/lock.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -105,4 +105,4 @@ void htw__alarm_wait(struct htw__alarm *alarm);
 /* Makes the file descriptor not readable. */
 void htw__alarm_clear(struct htw__alarm *alarm);
 
-#endif /* HTW_SRC_BASE_ALARM_H */
+#endif /* HTW_SRC_PORT_ALARM_H */

@@ -3,9 +3,9 @@
    pipe. */
 #include "alarm.h"
 
-#include "clock.h"
-#include "pipe.h"
-#include "thread.h"
+#include "../base/clock.h"
+#include "../base/pipe.h"
+#include "../base/thread.h"
 
 #include <errno.h>
 #include <unistd.h>

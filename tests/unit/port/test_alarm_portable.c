@@ -3,7 +3,7 @@
  * test_alarm_portable - how the portable alarm notices that the wall clock was set. Clocks and sleep
  * are replaced (-Wl,--wrap): a sleep of the test's thread ends at once, at the time that it is for.
  */
-#include "../../../src/base/alarm.h"
+#include "../../../src/port/alarm.h"
 #include "../../../src/base/clock.h"
 
 #include "../unit.h"

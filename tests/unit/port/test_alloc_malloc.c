@@ -22,7 +22,7 @@ static void odd_free(void *memory) {
 
 #define HTW_MALLOC(size) odd_malloc(size)
 #define HTW_FREE(memory) odd_free(memory)
-#include "../../../src/base/alloc_malloc.c"
+#include "../../../src/port/alloc_malloc.c"
 
 static const struct htw_allocator *const allocator = &htw__default_allocator;
 

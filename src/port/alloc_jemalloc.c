@@ -19,7 +19,7 @@
  *    GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096.
  *  - This jemalloc reads MALLOC_CONF and /etc/malloc.conf, too.
  */
-#include "alloc.h"
+#include "../base/alloc.h"
 
 #include <jemalloc/jemalloc.h>
 #include <stdatomic.h>

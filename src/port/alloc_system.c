@@ -12,9 +12,9 @@
  * pages of 256 KiB, less than half of the limit even if no two are neighbours. At the limit a block
  * is refused as if there were no memory, and an unmapping may fail: see unmap().
  */
-#include "alloc.h"
+#include "../base/alloc.h"
 
-#include "annotate.h"
+#include "../base/annotate.h"
 
 #include <stdint.h>
 #include <stdlib.h>

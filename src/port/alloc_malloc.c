@@ -7,7 +7,7 @@
  * aligned address, and the byte before that says how far this is from the start of the block. C99 has
  * no aligned_alloc(), and the HTW_MALLOC of a small system may align to less than a pointer.
  */
-#include "alloc.h"
+#include "../base/alloc.h"
 
 #include <stdint.h>
 
