@@ -202,7 +202,7 @@ JOURNAL_BASE = ("alloc", "annotate", "backoff", "base", "clock", "fork", "heap",
 
 
 def describe_journal():
-    base = {BUNDLE / f"src/base/{name}.c" for name in JOURNAL_BASE} | {BUNDLE / "src/port/alloc_system.c"}
+    base = {BUNDLE / f"src/base/{name}.c" for name in JOURNAL_BASE} | {BUNDLE / f"src/port/{name}.c" for name in ("alloc_system", "system_linux")}
     return describe("htw._journal_native", ("journal.h",), "journal.c",
                     linked("htw-journal") if SYSTEM else
                     compiled(base.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]), describe_native())

@@ -2,6 +2,8 @@
 /* clock.c - the kernel's clocks, in nanoseconds. */
 #include "clock.h"
 
+#include "../port/system.h"
+
 /* Cannot fail: Linux has had all three clocks since 2.6.39, and POSIX systems have those two. */
 static int64_t read_ns(clockid_t id) {
     struct timespec now;
@@ -13,11 +15,9 @@ int64_t htw__clock_monotonic_ns(void) {
     return read_ns(CLOCK_MONOTONIC);
 }
 
-#ifndef HTW_PORTABLE
 int64_t htw__clock_boottime_ns(void) {
-    return read_ns(CLOCK_BOOTTIME);
+    return read_ns(HTW__SYSTEM_BOOTTIME);
 }
-#endif
 
 int64_t htw__clock_realtime_ns(void) {
     return read_ns(CLOCK_REALTIME);

@@ -2,21 +2,17 @@
 /* safe_copy.c - copies memory that may be there no more. */
 #include "safe_copy.h"
 
-#include "pipe.h"
+#include "../port/system.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#ifndef HTW_PORTABLE
-#include <sys/syscall.h>
-#endif
-
 /* Texts are read in parts that do not cross such a border: pages are at least as large. */
 #define PART 64u
 
 bool htw__safe_copy_init(struct htw__safe_copy *self) {
-    if (htw__pipe_open(self->fds))
+    if (htw__system_open_pipe(self->fds))
         return true;
     self->fds[0] = self->fds[1] = -1;
     return false;
@@ -29,20 +25,11 @@ void htw__safe_copy_fini(struct htw__safe_copy *self) {
     close(self->fds[1]);
 }
 
-/* Not write(): AddressSanitizer would check what is read before the kernel does. */
-static long put(int fd, const void *from, size_t size) {
-#ifndef HTW_PORTABLE
-    return syscall(SYS_write, fd, from, size);
-#else
-    return (long)write(fd, from, size);
-#endif
-}
-
 bool htw__safe_copy(const struct htw__safe_copy *self, void *to, const void *from, size_t size) {
     char rest[HTW__SAFE_COPY_MAX];
     if (self->fds[0] < 0)
         return false;
-    if (put(self->fds[1], from, size) == (long)size)
+    if (htw__system_write(self->fds[1], from, size) == (long)size)
         return read(self->fds[0], to, size) == (long)size;
     while (read(self->fds[0], rest, sizeof(rest)) > 0) /* what came before the fault */
         ;

@@ -2,9 +2,9 @@
 /* alarm_portable.c - the timer of an alarm of POSIX parts alone: a condition, and for event loops a
    pipe. */
 #include "alarm.h"
+#include "system.h"
 
 #include "../base/clock.h"
-#include "../base/pipe.h"
 #include "../base/thread.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ static void *watch_time(void *arg) {
 
 static int open_pipe(struct htw__alarm *alarm) {
     int fds[2];
-    if (!htw__pipe_open(fds))
+    if (!htw__system_open_pipe(fds))
         return -errno;
     alarm->fd = fds[0];
     alarm->write_fd = fds[1];

@@ -3,14 +3,13 @@
 #include "clocks.h"
 
 #include "../base/clock.h"
+#include "../port/system.h"
 
 static const struct htw__clock clocks[HTW__CLOCK_COUNT] = {
     [HTW_CLOCK_MONOTONIC] = { htw__clock_monotonic_ns, HTW_CLOCK_MONOTONIC, CLOCK_MONOTONIC,
                               .is_settable = false },
-#ifndef HTW_PORTABLE
-    [HTW_CLOCK_BOOTTIME] = { htw__clock_boottime_ns, HTW_CLOCK_BOOTTIME, CLOCK_BOOTTIME,
+    [HTW_CLOCK_BOOTTIME] = { htw__clock_boottime_ns, HTW_CLOCK_BOOTTIME, HTW__SYSTEM_BOOTTIME,
                              .is_settable = false },
-#endif
     [HTW_CLOCK_REALTIME] = { htw__clock_realtime_ns, HTW_CLOCK_REALTIME, CLOCK_REALTIME,
                              .is_settable = true },
     [HTW_CLOCK_MANUAL] = { .read_ns = NULL, HTW_CLOCK_MANUAL },
@@ -24,11 +23,8 @@ static const struct htw__clock manual_clocks[HTW__CLOCK_COUNT] = {
 };
 
 static bool exists(enum htw_clock clock) {
-#ifdef HTW_PORTABLE
-    if (clock == HTW_CLOCK_BOOTTIME)
-        return false;
-#endif
-    return (unsigned)clock < HTW__CLOCK_COUNT;
+    return (unsigned)clock < HTW__CLOCK_COUNT &&
+           (HTW__SYSTEM_HAS_BOOTTIME || clock != HTW_CLOCK_BOOTTIME);
 }
 
 const struct htw__clock *htw__clock_of(enum htw_clock clock) {
