@@ -71,27 +71,32 @@ struct asking {
     size_t size;
 };
 
-/* Sends the request, again while others keep the server busy. NULL: why it has not answered was printed. */
-static const char *send_request(struct asking *self, int *ret_status) {
+/* The content of the answer; NULL: why there is none was printed. */
+static const char *send_once(struct asking *self, int *ret_status) {
     const struct htw__exchange asked = { self->request, self->size, PATIENCE_NS, NULL };
-    const struct timespec pause = { 0, PAUSE_NS };
     const char *content = NULL;
-    for (int i = 0; i < TRIES; i++) {
-        size_t size;
-        int fd = connect_beside(self->file);
+    size_t size;
+    int fd = connect_beside(self->file);
+    if (fd < 0) {
+        htw__terminal_error("%s: the htw serve that had it open has ended: try again", self->file);
+        return NULL;
+    }
+    if (htw__exchange(fd, &asked, &self->answer, &size) == 0)
+        content = content_of(self->answer, ret_status);
+    if (content == NULL)
+        htw__terminal_error("%s: htw serve has not answered: it is not known what it has done",
+                            self->file);
+    return content;
+}
+
+/* The same, again while others keep the server busy. */
+static const char *send_request(struct asking *self, int *ret_status) {
+    const struct timespec pause = { 0, PAUSE_NS };
+    const char *content;
+    for (int i = 1;
+         (content = send_once(self, ret_status)) != NULL && *ret_status == 503 && i < TRIES; i++) {
         free(self->answer);
         self->answer = NULL;
-        if (fd < 0)
-            htw__terminal_error("%s: the htw serve that had it open has ended: try again",
-                                self->file);
-        content = fd >= 0 && htw__exchange(fd, &asked, &self->answer, &size) == 0
-                      ? content_of(self->answer, ret_status)
-                      : NULL;
-        if (fd >= 0 && content == NULL)
-            htw__terminal_error("%s: htw serve has not answered: it is not known what it has done",
-                                self->file);
-        if (content == NULL || *ret_status != 503)
-            break;
         nanosleep(&pause, NULL);
     }
     return content;

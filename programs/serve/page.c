@@ -214,10 +214,9 @@ static void answer(void *context, struct htw__http_request *http) {
 }
 
 void htw__page_serve(const struct htw__page *page, struct htw__http_service *service) {
-    service->routes = (struct htw__http_routes) {
-        routes, sizeof(routes) / sizeof(*routes),
-        "there are /, /queues, /queue, /jobs, /jobs/ID and /metrics"
-    };
+    service->routes =
+        (struct htw__http_routes) { routes, sizeof(routes) / sizeof(*routes),
+                                    "there are /, /queues, /queue, /jobs, /jobs/ID and /metrics" };
     service->page = htw__page_before;
     service->at_once = AT_ONCE;
     service->answer = answer;
