@@ -103,7 +103,7 @@ def wait_for(condition, what, patience=PATIENCE):
     while not condition():
         assert time.monotonic() < end, f"never: {what}"
         time.sleep(pause)
-        pause = min(1.3 * pause, 0.05)
+        pause = min(1.3 * pause, 0.03)
 
 
 def read_until(fd, wanted):

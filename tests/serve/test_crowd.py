@@ -150,7 +150,7 @@ def test_serve_time_outs_come_while_others_keep_it_busy(either):
         with Wire(either) as wire:
             wire.ask("watch none")
             wire.ask("ignore default")
-            for _ in range(3):
+            for _ in range(3 if either.is_own else 1):
                 began = time.monotonic()
                 assert wire.ask("reserve-with-timeout 1") == b"TIMED_OUT"
                 late.append((time.monotonic() - began - 1) * 1000)

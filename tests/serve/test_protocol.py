@@ -234,7 +234,7 @@ def test_serve_random_commands_of_two_clients_are_answered_as_by_beanstalkd(serv
     rng = random.Random(settings.seed or 6)
     numbers, ids, answers = {}, [], []
     with Wire(server) as first, Wire(server) as second:
-        for _ in range(4000 // settings.slowness):
+        for _ in range(2500 // settings.slowness):
             wire = rng.choice([first, second])
             command = random_command(rng, len(ids))
             answer = wire.ask(re.sub(r"#(\d+)", lambda found: str(ids[int(found[1])]), command))
