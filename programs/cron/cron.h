@@ -3,6 +3,8 @@
 #ifndef HTW_CRON_CRON_H
 #define HTW_CRON_CRON_H
 
+#include "../../src/base/key_table.h"
+
 #include <htw/calendar.h>
 
 #include <sys/types.h>
@@ -10,21 +12,21 @@
 /* A line of the file. */
 struct htw__cron_job {
     struct htw__cron_job *next;
-    unsigned line; /* from 1 */
-    /* The variables, each with a NUL, an empty one, times and command: what has the same text is the same job. */
-    char *text;
-    size_t text_size;
+    struct htw__key_node node;   /* by its text */
+    unsigned line;               /* from 1 */
     const char *times, *command; /* in `text` */
     struct htw_calendar calendar;
     struct htw_zone *zone;
 
     /* For jobs.c: */
-    struct htw__cron_job *same; /* with this text, of the old or the new jobs of a load */
     struct htw__cron *cron;
     htw_handle timer;
     struct htw_site site; /* of the timer */
     unsigned running;     /* processes that have not ended */
     bool is_removed;      /* it is no longer in the file: freed when nothing of it runs */
+
+    /* The variables, each with a NUL, an empty one, times and command: what has the same text is the same job. */
+    char text[];
 };
 
 /* Writes a line to standard error. `line`: 0 means that it is about no line. */

@@ -72,59 +72,27 @@ static void unschedule(struct htw__cron *cron, struct htw__cron_job *jobs) {
 
 /* ---- the file again */
 
-static int compare_text(const struct htw__cron_job *a, const struct htw__cron_job *b) {
-    if (a->text_size != b->text_size)
-        return a->text_size < b->text_size ? -1 : 1;
-    return memcmp(a->text, b->text, a->text_size);
-}
-
-static int compare(const void *left, const void *right) {
-    const struct htw__cron_job *a = *(struct htw__cron_job *const *)left;
-    const struct htw__cron_job *b = *(struct htw__cron_job *const *)right;
-    int order = compare_text(a, b);
-    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
-}
-
-/* By their text, with a NULL at the end. NULL: no memory. */
-static struct htw__cron_job **sort(struct htw__cron_job *jobs) {
-    size_t count = 0, i = 0;
-    for (struct htw__cron_job *job = jobs; job != NULL; job = job->next)
-        count++;
-    struct htw__cron_job **sorted = calloc(count + 1, sizeof(struct htw__cron_job *));
-    if (sorted == NULL)
+/* The job of `before` with the text of this one, which is taken out; NULL: there is none. */
+static struct htw__cron_job *take_same(struct htw__key_table *before,
+                                       const struct htw__cron_job *job) {
+    struct htw__key_node *node =
+        htw__key_table_find(before, job->node.hash, job->text, job->node.size);
+    if (node == NULL)
         return NULL;
-    for (struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
-        job->same = NULL;
-        sorted[i++] = job;
-    }
-    qsort(sorted, count, sizeof(struct htw__cron_job *), compare);
-    return sorted;
+    htw__key_table_remove(before, node);
+    return HTW_CONTAINER_OF(node, struct htw__cron_job, node);
 }
 
-/* Lines may be the same: each has one job of the others. */
-static void match(struct htw__cron_job **old, struct htw__cron_job **fresh) {
-    while (*old != NULL && *fresh != NULL) {
-        int order = compare_text(*old, *fresh);
-        if (order == 0) {
-            (*old)->same = *fresh;
-            (*fresh)->same = *old;
-        }
-        old += order <= 0;
-        fresh += order >= 0;
-    }
-}
-
-/* Ends the old jobs that are not among the fresh ones; the others take the places of those. */
+/* Old jobs take the places of the fresh ones with their text; those that find none end. */
 static void replace(struct htw__cron *cron, struct htw__cron_job *fresh) {
-    for (struct htw__cron_job *job = cron->jobs, *next; job != NULL; job = next) {
-        next = job->next;
-        job->next = NULL;
-        if (job->same == NULL)
-            unschedule(cron, job);
-    }
+    struct htw__key_table before;
+    struct htw__key_node *node;
+    htw__key_table_init(&before, &htw__default_allocator);
+    for (struct htw__cron_job *job = cron->jobs; job != NULL; job = job->next)
+        htw__key_table_insert(&before, &job->node);
     cron->jobs = fresh;
     for (struct htw__cron_job **at = &cron->jobs; *at != NULL; at = &(*at)->next) {
-        struct htw__cron_job *same = (*at)->same, *unused = *at;
+        struct htw__cron_job *unused = *at, *same = take_same(&before, unused);
         if (same == NULL)
             continue;
         same->line = same->site.line = unused->line;
@@ -133,6 +101,12 @@ static void replace(struct htw__cron *cron, struct htw__cron_job *fresh) {
         unused->next = NULL;
         unschedule(cron, unused);
     }
+    while ((node = htw__key_table_remove_any(&before)) != NULL) {
+        struct htw__cron_job *job = HTW_CONTAINER_OF(node, struct htw__cron_job, node);
+        job->next = NULL;
+        unschedule(cron, job);
+    }
+    htw__key_table_fini(&before);
 }
 
 /* Schedules all of them, or none and complains. */
@@ -153,19 +127,9 @@ bool htw__cron_load(struct htw__cron *cron) {
     /* All are scheduled first, since that can fail. */
     if (!htw__cron_table_read(cron->path, cron->stop_fd, &fresh) || !schedule_all(cron, fresh))
         return false;
-    struct htw__cron_job **old_sorted = sort(cron->jobs), **sorted = sort(fresh);
-    bool has_memory = old_sorted != NULL && sorted != NULL;
-    if (has_memory) {
-        match(old_sorted, sorted);
-        replace(cron, fresh);
-        cron->after_ns = 0;
-    } else {
-        htw__cron_complain(cron->path, 0, "%s", strerror(ENOMEM));
-        unschedule(cron, fresh);
-    }
-    free(old_sorted);
-    free(sorted);
-    return has_memory;
+    replace(cron, fresh);
+    cron->after_ns = 0;
+    return true;
 }
 
 void htw__cron_stop(struct htw__cron *cron) {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* In the child, of which a report of coverage knows nothing. */
-static _Noreturn void become(const struct htw__cron_job *job) {
+static _Noreturn void become(struct htw__cron_job *job) {
     sigset_t none;
     setpgid(0, 0);
     for (int number = 1; number < NSIG; number++) /* what was ignored stays so over exec() */
@@ -35,7 +35,7 @@ static _Noreturn void become(const struct htw__cron_job *job) {
 }
 
 /* The process that runs the command; negative: none, and errno says why. */
-static pid_t start_command(const struct htw__cron_job *job) {
+static pid_t start_command(struct htw__cron_job *job) {
     pid_t pid = fork();
     if (pid == 0) /* uncovered: the child leaves no report */
         become(job);

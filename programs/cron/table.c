@@ -33,7 +33,6 @@ void htw__cron_complain(const char *path, unsigned line, const char *format, ...
 
 void htw__cron_job_free(struct htw__cron_job *job) {
     htw_zone_destroy(job->zone);
-    free(job->text);
     free(job);
 }
 
@@ -139,33 +138,31 @@ static char *end_of_times(char *text) {
     return text;
 }
 
-/* False: no memory. */
-static bool set_text(struct htw__cron_job *job, const struct reading *reading, const char *times,
-                     const char *command) {
+/* With what stands in its line. NULL: no memory. */
+static struct htw__cron_job *create_job(struct reading *reading, const char *times,
+                                        const char *command) {
     size_t times_at = reading->variables_size + 1, command_at = times_at + strlen(times) + 1;
-    job->text_size = command_at + strlen(command) + 1;
-    job->text = calloc(1, job->text_size);
-    if (job->text == NULL)
-        return false;
+    size_t size = command_at + strlen(command) + 1;
+    struct htw__cron_job *job = calloc(1, sizeof(*job) + size);
+    if (job == NULL)
+        return NULL;
     memcpy(job->text, reading->variables, reading->variables_size);
     job->times = strcpy(job->text + times_at, times);
     job->command = strcpy(job->text + command_at, command);
-    return true;
+    job->line = (unsigned)htw__input_line(&reading->input);
+    htw__key_node_set(&job->node, htw__key_hash(job->text, size, 0), job->text, size);
+    return job;
 }
 
 /* Returns whether the job is right. */
-static bool fill_in(struct htw__cron_job *job, struct reading *reading, const char *times,
-                    size_t column, const char *command) {
+static bool fill_in(struct htw__cron_job *job, struct reading *reading, size_t column) {
     size_t position = 0;
-    job->line = (unsigned)htw__input_line(&reading->input);
-    if (htw_calendar_cron(&job->calendar, times, &position) != 0)
-        WRONG(reading, "not a time, at column %zu: %s", column + position + 1, times);
+    if (htw_calendar_cron(&job->calendar, job->times, &position) != 0)
+        WRONG(reading, "not a time, at column %zu: %s", column + position + 1, job->times);
     else if ((job->zone = open_zone(reading, reading->zone)) == NULL)
         return false;
     else if (htw_calendar_next(&job->calendar, job->zone, 0) == HTW_NEVER_NS)
-        WRONG(reading, "this never comes: %s", times);
-    else if (!set_text(job, reading, times, command))
-        WRONG(reading, "%s", strerror(ENOMEM));
+        WRONG(reading, "this never comes: %s", job->times);
     else
         return true;
     return false;
@@ -173,10 +170,10 @@ static bool fill_in(struct htw__cron_job *job, struct reading *reading, const ch
 
 static void read_job(struct reading *reading, const char *times, size_t column,
                      const char *command) {
-    struct htw__cron_job *job = calloc(1, sizeof(*job));
+    struct htw__cron_job *job = create_job(reading, times, command);
     if (job == NULL) {
         WRONG(reading, "%s", strerror(ENOMEM));
-    } else if (fill_in(job, reading, times, column, command)) {
+    } else if (fill_in(job, reading, column)) {
         *reading->end = job;
         reading->end = &job->next;
     } else {

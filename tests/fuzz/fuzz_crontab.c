@@ -38,7 +38,7 @@ static void check_text(const struct htw_calendar *calendar) {
 
 static void check_job(const struct htw__cron_job *job, unsigned line, size_t size) {
     FUZZ_CHECK(job->line > line);
-    FUZZ_CHECK(job->text_size <= size + 64); /* of the line, and of the zone of an earlier one */
+    FUZZ_CHECK(job->node.size <= size + 64); /* of the line, and of the zone of an earlier one */
     FUZZ_CHECK(*job->command != '\0' && strpbrk(job->command, "\n") == NULL);
     FUZZ_CHECK(htw_calendar_next(&job->calendar, job->zone, 0) != HTW_NEVER_NS);
 }
