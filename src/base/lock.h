@@ -14,8 +14,7 @@
  * What crosses the layers:
  *  - The journal calls the scheduler while it holds its lock, so that comes first.
  *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
- *    those of the scheduler. SCHEDULER_LISTENERS comes before both: with it held, the scheduler
- *    calls the purgatory when the wall clock was set.
+ *    those of the scheduler.
  *  - TIMER is no lock but a system call, in which a thread may be stopped for long. No lock of the
  *    scheduler may be held then: every other thread would wait.
  *  - Callbacks, hooks and visitors run with no lock held. So they may call every function.
@@ -32,24 +31,23 @@
 #include <stddef.h>
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
-#define HTW__LOCK_RANKS(RANK)                                                                      \
-    RANK(JOURNAL, 1, "journal")                         /* all of a journal */                     \
-    RANK(MONITOR, 1, "monitor")                         /* the list of its sources */              \
-    RANK(MONITOR_WHEEL, 2, "monitor.wheel")             /* a wheel that may be lent */             \
-    RANK(SCHEDULER_LISTENERS, 2, "scheduler.listeners") /* who is called when the clock was set */ \
-    RANK(PURGATORY, 3, "purgatory")                     /* its conditions */                       \
-    RANK(THRESHOLD, 4, "threshold")                     /* its waiting requests */                 \
-    RANK(PURGATORY_SHARD, 5, "purgatory.shard")         /* keys, watches, checks */                \
-    RANK(PURGATORY_CPU, 6, "purgatory.cpu")             /* the wheel of timeouts */                \
-    RANK(KEY_POOL, 7, "purgatory.key_pool")             /* the memory of keys */                   \
-    RANK(TIMER, 8, "timer")                             /* no lock: a kernel timer is set */       \
-    RANK(SCHEDULER_LIFE, 9, "scheduler.life")           /* starting and stopping */                \
-    RANK(SCHEDULER_CANCEL_WAITERS, 10, "scheduler.cancel_waiters") /* the calls of cancel_wait */  \
-    RANK(SCHEDULER_SHARD, 11, "scheduler.shard")                   /* a wheel and its records */   \
-    RANK(SCHEDULER_WORK_QUEUE, 12, "scheduler.work_queue")         /* batches and workers */       \
-    RANK(SCHEDULER_RUN_STATS, 12, "scheduler.run_stats")           /* counters of an executor */   \
-    RANK(SCHEDULER_HERDS, 12, "scheduler.herds")                   /* what was due of late */      \
-    RANK(SCHEDULER_SITES, 12, "scheduler.sites")                   /* copies of sites */           \
+#define HTW__LOCK_RANKS(RANK)                                                                     \
+    RANK(JOURNAL, 1, "journal")                 /* all of a journal */                            \
+    RANK(MONITOR, 1, "monitor")                 /* the list of its sources */                     \
+    RANK(MONITOR_WHEEL, 2, "monitor.wheel")     /* a wheel that may be lent */                    \
+    RANK(PURGATORY, 3, "purgatory")             /* its conditions */                              \
+    RANK(THRESHOLD, 4, "threshold")             /* its waiting requests */                        \
+    RANK(PURGATORY_SHARD, 5, "purgatory.shard") /* keys, watches, checks */                       \
+    RANK(PURGATORY_CPU, 6, "purgatory.cpu")     /* the wheel of timeouts */                       \
+    RANK(KEY_POOL, 7, "purgatory.key_pool")     /* the memory of keys */                          \
+    RANK(TIMER, 8, "timer")                     /* no lock: a kernel timer is set */              \
+    RANK(SCHEDULER_LIFE, 9, "scheduler.life")   /* starting and stopping */                       \
+    RANK(SCHEDULER_CANCEL_WAITERS, 10, "scheduler.cancel_waiters") /* the calls of cancel_wait */ \
+    RANK(SCHEDULER_SHARD, 11, "scheduler.shard")                   /* a wheel and its records */  \
+    RANK(SCHEDULER_WORK_QUEUE, 12, "scheduler.work_queue")         /* batches and workers */      \
+    RANK(SCHEDULER_RUN_STATS, 12, "scheduler.run_stats")           /* counters of an executor */  \
+    RANK(SCHEDULER_HERDS, 12, "scheduler.herds")                   /* what was due of late */     \
+    RANK(SCHEDULER_SITES, 12, "scheduler.sites")                   /* copies of sites */          \
     RANK(ALARM, 13, "alarm") /* that of other systems than Linux */
 
 enum htw__lock_rank {

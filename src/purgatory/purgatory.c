@@ -27,13 +27,6 @@ const char *htw_purgatory_options_invalid(const struct htw_purgatory_options *op
                                                                                      : "allocator";
 }
 
-static void clock_was_set(struct htw__clock_listener *listener) {
-    struct htw_purgatory *purgatory =
-        HTW_CONTAINER_OF(listener, struct htw_purgatory, clock_listener);
-    for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        htw__alarms_clock_was_set(&purgatory->cpus[i]);
-}
-
 static void init(struct htw_purgatory *purgatory, struct htw_scheduler *scheduler,
                  const struct htw_purgatory_options *options) {
     *purgatory = (struct htw_purgatory) {
@@ -45,7 +38,6 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .shard_count = options->shards != 0 ? options->shards : SHARDS_DEFAULT,
         .cpu_count = htw__cpu_count(CPUS_MAX),
         .fork_count = htw__fork_count(),
-        .clock_listener = { .clock_was_set = clock_was_set },
         .allocator = options->allocator != NULL ? *options->allocator : htw__default_allocator,
     };
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
@@ -140,7 +132,6 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
         return error;
     }
     set_name(purgatory, options->name);
-    htw__clock_listeners_add(htw__clock_listeners_of(scheduler), &purgatory->clock_listener);
     *ret_purgatory = purgatory;
     return 0;
 }
@@ -200,8 +191,6 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
     if (has_conditions)
         return -EBUSY;
     (void)htw_purgatory_close(purgatory, NULL, NULL);
-    htw__clock_listeners_remove(htw__clock_listeners_of(purgatory->scheduler),
-                                &purgatory->clock_listener);
     htw__outstanding_close(&purgatory->outstanding);
     htw__outstanding_wait(&purgatory->outstanding, purgatory->callbacks);
     release_all(purgatory);

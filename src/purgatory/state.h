@@ -55,7 +55,6 @@ struct htw_purgatory {
     uint64_t seed;
     struct htw_group *callbacks; /* all timers of the scheduler that the purgatory creates */
     struct htw__outstanding outstanding; /* these, until their release hooks have returned */
-    struct htw__clock_listener clock_listener;
     struct htw_allocator allocator;
     struct htw_allocator users_allocator;     /* see htw__allocator_hide() */
     struct htw__lock lock;                    /* guards the members below */

@@ -47,6 +47,7 @@ static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     spec.arg = alarm;
     spec.absolute = true;
     spec.when_ns = at_ns;
+    spec.clock = htw__steady_clock(purgatory->scheduler);
     spec.period_ns = repeats(alarm) ? HTW_NEVER_NS : 0;
     spec.repeat = HTW_REPEAT_AFTER;
     spec.group = purgatory->callbacks;
@@ -85,7 +86,7 @@ static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
    one. */
 static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
-    int64_t now_ns = htw_scheduler_now(scheduler);
+    int64_t now_ns = htw__steady_now_ns(scheduler);
     int result;
     while ((result = htw_reschedule_at(scheduler, alarm->handle, at_ns)) == -ENOMEM &&
            at_ns > now_ns)
@@ -95,7 +96,7 @@ static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     return result;
 }
 
-/* The time of the scheduler's clock at which an alarm for a tick expires. */
+/* The time of the steady clock at which an alarm for a tick expires. */
 static int64_t alarm_time_ns(const struct htw__cpu *cpu, uint64_t tick) {
     int64_t at_ns = tick > INT64_MAX / HTW__TIMEOUT_TICK_NS
                         ? HTW_NEVER_NS
@@ -105,7 +106,7 @@ static int64_t alarm_time_ns(const struct htw__cpu *cpu, uint64_t tick) {
         int64_t earliest_ns = htw__cpu_steady_now_ns(cpu) + delay_ns;
         at_ns = at_ns < earliest_ns ? earliest_ns : at_ns;
     }
-    return htw__steady_to_clock_ns(cpu->purgatory->scheduler, at_ns);
+    return at_ns;
 }
 
 /* 0, or the error of the scheduler. Under the lock. */
@@ -296,13 +297,4 @@ void htw__alarm_end_callback(struct htw__timeout_alarm *alarm) {
     alarm->in_callback = false;
     (void)set_alarm_for_earliest(alarm->cpu);
     htw__lock_release(&alarm->cpu->lock);
-}
-
-/* ---- */
-
-void htw__alarms_clock_was_set(struct htw__cpu *cpu) {
-    htw__lock_acquire(&cpu->lock);
-    if (cpu->alarm_tick != HTW_NEVER_TICK)
-        (void)set_alarm(cpu, cpu->alarm_tick);
-    htw__lock_release(&cpu->lock);
 }

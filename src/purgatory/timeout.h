@@ -32,9 +32,4 @@ struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool
 /* The callback returns: the alarm can be set again. */
 void htw__alarm_end_callback(struct htw__timeout_alarm *alarm);
 
-/* ---- */
-
-/* The wall clock was set, and the scheduler's timers follow it: sets the alarm again. */
-void htw__alarms_clock_was_set(struct htw__cpu *cpu);
-
 #endif /* HTW_SRC_PURGATORY_TIMEOUT_H */

@@ -271,7 +271,6 @@ static void expire(struct htw__thread *thread) {
             expirer->busy_since_ns = htw__clock_monotonic_ns();
         /* From here on a thread that arms a timer that is not seen below sets the alarm. */
         htw__alarm_reset(&expirer->waker.alarm);
-        htw__clock_listeners_notify(&scheduler->clock_listeners);
         struct htw__present present = htw__present_of(scheduler);
         htw__expirer_run_due(expirer, thread, &present, SIZE_MAX);
         if (is_over(expirer, thread))

@@ -39,7 +39,6 @@ static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_
     expirer->woken = true;
     HTW__PROBE2(wake, scheduler, expirer->index);
     struct htw__present present = htw__present_of(scheduler);
-    htw__clock_listeners_notify(&scheduler->clock_listeners);
     size_t count = htw__expirer_run_due(expirer, NULL, &present, budget);
     htw__expirer_clean_up(expirer, true);
     *ret_more = htw__expirer_left_ns(expirer, &present) == 0; /* the budget is spent */

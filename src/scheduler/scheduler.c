@@ -191,7 +191,6 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     htw__work_queue_fini(&scheduler->work_queue);
     htw__cancel_waiters_fini(&scheduler->cancel_waiters);
     htw__life_fini(&scheduler->life);
-    htw__clock_listeners_fini(&scheduler->clock_listeners);
     htw__kept_sites_fini(scheduler);
     destroy_observers(scheduler);
     htw__allocator_forget(&scheduler->allocator);
@@ -264,8 +263,6 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     htw__life_init(&scheduler->life);
     htw__cancel_waiters_init(&scheduler->cancel_waiters);
     htw__kept_sites_init(scheduler);
-    htw__clock_listeners_init(&scheduler->clock_listeners,
-                              scheduler->clock->is_settable ? scheduler->clock->read_ns : NULL);
     error = create_parts(scheduler);
     atomic_init(&scheduler->mode, (htw__needs_threads(scheduler) ? HTW__MODE_STARTING : 0u) |
                                       (options->max_pending > 0 ? HTW__MODE_LIMITED : 0u));

@@ -50,6 +50,8 @@ static void destroy_clockwork(struct htw__shard *shard, struct htw__clockwork *c
 void htw__shard_fini(struct htw__shard *shard) {
     if (shard->own.wheel == NULL)
         return;
+    HTW_ASSERT_USE(shard->groups == 0, "scheduler", shard->scheduler,
+                   "is destroyed before a group or purgatory that uses it");
     /* Before the slab: claimed timers are still in the wheels, which write to them. */
     htw__clockwork_fini(&shard->own);
     for (uint32_t slot = 1; slot < HTW__SLOT_COUNT; slot++)

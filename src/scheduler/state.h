@@ -127,7 +127,6 @@ struct htw_scheduler {
     alignas(64) struct htw__work_queue work_queue;
     struct htw__life life;
     struct htw__cancel_waiters cancel_waiters;
-    struct htw__clock_listeners clock_listeners;
     struct htw__kept_sites kept_sites;
 };
 

@@ -5,12 +5,12 @@
 
 #include "../../support/abort_cases.h"
 
-static struct htw__mutex wall, life, pool, alarm_mutex, second_alarm;
+static struct htw__mutex journal, life, pool, alarm_mutex, second_alarm;
 static struct htw__lock shard, other_shard, cpu, unranked;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
 UNIT_SETUP(init_locks) {
-    htw__mutex_init(&wall, HTW__RANK_SCHEDULER_LISTENERS);
+    htw__mutex_init(&journal, HTW__RANK_JOURNAL);
     htw__mutex_init(&life, HTW__RANK_SCHEDULER_LIFE);
     htw__mutex_init(&pool, HTW__RANK_SCHEDULER_WORK_QUEUE);
     htw__mutex_init(&alarm_mutex, HTW__RANK_ALARM);
@@ -59,8 +59,8 @@ ABORT_STEP(set_a_timer) {
 }
 
 static const struct abort_step steps[] = {
-    { "+wall", take_mutex, &wall },
-    { "-wall", release_mutex, &wall },
+    { "+journal", take_mutex, &journal },
+    { "-journal", release_mutex, &journal },
     { "+life", take_mutex, &life },
     { "-life", release_mutex, &life },
     { "+pool", take_mutex, &pool },
@@ -82,12 +82,12 @@ static const struct abort_step steps[] = {
 };
 
 static const struct abort_case cases[] = {
-    { "+wall, +cpu, +shard, +alarm, -alarm, -shard, -cpu, -wall", NULL },
-    { "+wall, +cpu, +shard, -cpu, -wall, +pool, -shard, -pool, +wall, -wall", NULL },
+    { "+journal, +cpu, +shard, +alarm, -alarm, -shard, -cpu, -journal", NULL },
+    { "+journal, +cpu, +shard, -cpu, -journal, +pool, -shard, -pool, +journal, -journal", NULL },
     { "+shard, -shard, +shard 2, -shard 2", NULL },
     { "+shard, cpu elsewhere, -shard", NULL },
-    { "+life, sleep on life, -life, +wall, -wall", NULL },
-    { "+wall, +cpu, set a timer, -cpu, -wall", NULL },
+    { "+life, sleep on life, -life, +journal, -journal", NULL },
+    { "+journal, +cpu, set a timer, -cpu, -journal", NULL },
     { "+pool, set a timer", "takes timer while it holds scheduler.work_queue" },
     { "+shard, +cpu", "takes purgatory.cpu while it holds scheduler.shard" },
     { "+shard, +life", "takes scheduler.life while it holds scheduler.shard" },
@@ -97,8 +97,7 @@ static const struct abort_case cases[] = {
     { "+cpu, +shard, -cpu, +life", "takes scheduler.life while it holds scheduler.shard" },
     { "+unranked", "takes a lock that was not initialized" },
     { "-shard", "releases scheduler.shard which it does not hold" },
-    { "+wall, +life, sleep on life",
-      "sleeps on scheduler.life while it holds scheduler.listeners" },
+    { "+journal, +life, sleep on life", "sleeps on scheduler.life while it holds journal" },
     { "sleep on life", "sleeps on scheduler.life which it does not hold" },
 };
 

@@ -124,7 +124,7 @@ static const struct abort_step steps[] = {
 static const struct abort_case cases[] = {
     { "open scheduler, destroy scheduler, schedule", ENDED },
     { "open scheduler, destroy scheduler, destroy scheduler", ENDED },
-    { "open, destroy scheduler", "is destroyed before a purgatory that uses it" },
+    { "open, destroy scheduler", "is destroyed before a group or purgatory that uses it" },
     { "open, destroy, destroy", ENDED },
     { "open, destroy, check", ENDED },
     { "wait on key, initialise, check", BROKEN },

@@ -3,7 +3,6 @@
    set is the test's own (-Wl,--wrap). */
 /* holds: scheduler-25 */
 #include "../../../src/base/clock.h"
-#include "../../../src/scheduler/steady.h"
 #include "../../support/random.h"
 #include "../unit.h"
 
@@ -87,20 +86,6 @@ static void await(const struct timed *timed, unsigned runs) {
 /* ---- in real threads */
 
 enum { TIMERS = 900 };
-
-/* What the purgatory asks. */
-UNIT_TEST(clock_on_the_wall_tells_a_steady_time) {
-    struct htw_scheduler *scheduler = create(HTW_CLOCK_REALTIME, true, 0);
-    int64_t later_ns = htw__clock_monotonic_ns() + HTW_HOUR;
-    int64_t wall_ns = htw_scheduler_now(scheduler);
-    assert_in_range(htw__steady_to_clock_ns(scheduler, later_ns), wall_ns + HTW_MINUTE,
-                    wall_ns + HTW_HOUR + HTW_MINUTE);
-    assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_NEVER_NS), HTW_NEVER_NS);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    scheduler = create(HTW_CLOCK_MANUAL, false, 0);
-    assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_SECOND), HTW_SECOND);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
 
 /* ---- a thread that is cancelled in the call */
 

@@ -191,46 +191,6 @@ SCHEDULER_TEST(scheduler_has_the_threads_that_it_needs) {
     }
 }
 
-/* ---- listeners that two threads add */
-
-enum { ADDED = 20000 };
-
-struct adder {
-    struct htw__clock_listeners *listeners;
-    pthread_barrier_t *start;
-    struct htw__clock_listener added[ADDED];
-};
-
-static void *add_all(void *arg) {
-    struct adder *self = arg;
-    pthread_barrier_wait(self->start);
-    for (unsigned i = 0; i < ADDED; i++)
-        htw__clock_listeners_add(self->listeners, &self->added[i]);
-    return NULL;
-}
-
-UNIT_TEST(scheduler_loses_no_listener_where_two_threads_add_some) {
-    static struct adder adders[2];
-    struct htw__clock_listeners listeners;
-    pthread_barrier_t start;
-    pthread_t threads[COUNT_OF(adders)];
-    htw__clock_listeners_init(&listeners, NULL);
-    pthread_barrier_init(&start, NULL, COUNT_OF(adders));
-    for (size_t i = 0; i < COUNT_OF(adders); i++) {
-        adders[i].listeners = &listeners;
-        adders[i].start = &start;
-        assert_int_equal(pthread_create(&threads[i], NULL, add_all, &adders[i]), 0);
-    }
-    for (size_t i = 0; i < COUNT_OF(adders); i++)
-        pthread_join(threads[i], NULL);
-    unsigned count = 0;
-    while (htw__ring_pop_front(&listeners.ring) != NULL)
-        count++;
-    assert_int_equal(count, COUNT_OF(adders) * ADDED);
-    pthread_barrier_destroy(&start);
-    htw__clock_listeners_fini(&listeners);
-}
-
 enum { STORED = 2000 };
 
 struct stored {
