@@ -18,20 +18,17 @@
 static void check_clock(struct htw__kafka *self, const rd_kafka_message_t *message) {
     rd_kafka_timestamp_type_t type;
     int64_t now_ms = htw__clock_realtime_ms();
-    if (now_ms - self->skew.checked_ms < 1000 && now_ms >= self->skew.checked_ms)
-        return;
     int64_t broker_ms = rd_kafka_message_timestamp(message, &type);
     if (type != RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME || broker_ms < 0)
         return;
-    self->skew.checked_ms = now_ms;
     int64_t skew_ms = now_ms - broker_ms;
     /* An acknowledgement may be late. So one way of being wrong shows at once, the other if it is gross. */
     bool is_wrong = skew_ms < -SKEW_MAX_MS || skew_ms > SKEW_MAX_MS + LATE_MS;
-    if (is_wrong && !self->skew.was_told)
+    if (is_wrong && !self->is_skewed)
         htw__kafka_say(self, HTW__LOG_WARNING,
                        "the clocks of this machine and of the broker differ by %.1f s",
                        (double)skew_ms / 1000);
-    self->skew.was_told = is_wrong;
+    self->is_skewed = is_wrong;
 }
 
 void htw__acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque) {

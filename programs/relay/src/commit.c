@@ -73,7 +73,7 @@ static bool has_done(const struct htw__writer *writer, bool is_last) {
 /* Returns whether it has succeeded. */
 static int commit(void *context) {
     const struct htw__writer *writer = context;
-    if (!htw__writer_has_transactions(writer->kafka))
+    if (writer->kafka->options.at_least_once)
         return rd_kafka_commit(writer->kafka->group, writer->list, 0) == 0;
     return has_done(writer, false) && has_done(writer, true);
 }
@@ -91,7 +91,7 @@ void htw__commits_init(struct htw__kafka *self) {
 }
 
 static void note_done(struct htw__writer *writer) {
-    htw__writer_forget(writer);
+    htw__writer_forget(writer, true);
     writer->done_ms = htw__clock_monotonic_ms();
 }
 
@@ -110,22 +110,21 @@ static int begin(struct htw__kafka *self, enum htw__channel channel, int flush_m
     if (self->member == NULL || htw__writer_begin(self, writer) != 0)
         return give_up(self);
     writer->list = list_positions(self);
-    writer->committing = channel;
     htw__background_begin(&writer->committer);
     return 0;
 }
 
 /* Does what follows from a commit that has ended. Returns 0: it has succeeded, or there was none. */
-static int finish(struct htw__kafka *self, struct htw__writer *writer, bool wait) {
+static int finish(struct htw__kafka *self, enum htw__channel channel, bool wait) {
+    struct htw__writer *writer = htw__writer_of(self, channel);
     int has_succeeded;
     if (!htw__background_take(&writer->committer, wait, &has_succeeded))
         return 0;
-    HTW__PROBE3(relay_commit, self, writer->committing, has_succeeded ? 0 : -EAGAIN);
+    HTW__PROBE3(relay_commit, self, channel, has_succeeded ? 0 : -EAGAIN);
     if (has_succeeded) {
         writer->in_transaction = false;
         self->relay.stats.commits++;
-        htw__trust_committed(&self->directory, writer->committing);
-        htw__relay_committed(&self->relay, writer->committing);
+        htw__relay_committed(&self->relay, channel);
         htw__trim_note(self, writer->list);
         note_done(writer);
     }
@@ -139,16 +138,15 @@ void htw__commit_begin(struct htw__kafka *self, enum htw__channel channel) {
 }
 
 void htw__commits_take(struct htw__kafka *self, bool wait) {
-    for (int i = 0; i < 2; i++)
-        finish(self, &self->writers[i], wait);
+    finish(self, HTW__CHANNEL_FILE, wait);
+    finish(self, HTW__CHANNEL_DELIVER, wait);
 }
 
 int htw__commit_now(struct htw__kafka *self, enum htw__channel channel) {
-    struct htw__writer *writer = htw__writer_of(self, channel);
-    finish(self, writer, true);
+    finish(self, channel, true);
     if (channel == HTW__CHANNEL_DELIVER && self->relay.files_first &&
         htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
         return -EAGAIN;
     int error = begin(self, channel, FLUSH_MS);
-    return error != 0 ? error : finish(self, writer, true);
+    return error != 0 ? error : finish(self, channel, true);
 }

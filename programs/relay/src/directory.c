@@ -27,13 +27,9 @@
 /* Of more, those that were not used for longest are forgotten, to be asked for again if they come back. */
 #define DESTINATIONS_MAX 8192
 
-/* How old an answer is when it is asked for again: that a topic does not exist or may not be written to, sooner, unless
- * trust.c has found that out. */
+/* How old an answer is when it is asked for again: that a topic does not exist or may not be written to, sooner. */
 #define KNOWN_MS 60000
 #define MISSING_MS 5000
-
-/* How long it counts that there is no such topic while no other answer comes. */
-#define BELIEVED_MS 120000
 
 #define ASK_MS 3000    /* for an answer */
 #define AGAIN_MS 1000  /* after a question without one */
@@ -41,8 +37,6 @@
 
 void htw__directory_init(struct htw__directory *self) {
     *self = (struct htw__directory) { .seed = htw__random_seed(self) };
-    for (int channel = 0; channel <= HTW__CHANNEL_ALL; channel++)
-        self->transactions[channel] = 1;
     htw__ring_init(&self->by_use);
     htw__key_table_init(&self->names, &htw__default_allocator);
 }
@@ -60,7 +54,6 @@ static void tell_end(struct htw__destination *destination, int producer) {
 static void forget(struct htw__directory *self, struct htw__destination *destination) {
     for (int i = 0; i < HTW__DIRECTORY_PRODUCERS; i++)
         tell_end(destination, i);
-    self->suspects -= destination->trust == HTW__TRUST_SUSPECT;
     htw__link_unlink(&destination->use);
     htw__key_table_remove(&self->names, &destination->node);
     free(destination);
@@ -80,20 +73,13 @@ void htw__directory_fini(struct htw__directory *self) {
 
 /* ---- the table */
 
-static bool is_in_transaction(const struct htw__directory *self,
-                              const struct htw__destination *destination) {
-    return destination->transactions[HTW__CHANNEL_FILE] == self->transactions[HTW__CHANNEL_FILE] ||
-           destination->transactions[HTW__CHANNEL_DELIVER] ==
-               self->transactions[HTW__CHANNEL_DELIVER];
-}
-
 /* What is in a transaction is kept: trust.c needs it. These are few, or the table is larger for a while. */
 static void make_room(struct htw__directory *self) {
     struct htw__link *at = self->by_use._next;
     while (self->names.count >= DESTINATIONS_MAX && at != &self->by_use) {
         struct htw__destination *oldest = of_use(at);
         at = at->_next;
-        if (is_in_transaction(self, oldest))
+        if (oldest->uses > 0)
             return;
         forget(self, oldest);
     }
@@ -126,13 +112,8 @@ struct htw__destination *htw__directory_add(struct htw__directory *self, const c
 
 /* ---- questions and answers */
 
-static bool is_denied(const struct htw__destination *destination) {
-    return destination->trust == HTW__TRUST_DENIED && destination->partitions == -EACCES;
-}
-
 static bool is_old(const struct htw__destination *destination) {
-    int64_t known_ms =
-        destination->partitions > 0 || is_denied(destination) ? KNOWN_MS : MISSING_MS;
+    int64_t known_ms = destination->partitions > 0 ? KNOWN_MS : MISSING_MS;
     return destination->partitions == -EAGAIN ||
            htw__clock_monotonic_ms() - destination->answered_ms >= known_ms;
 }
@@ -144,8 +125,6 @@ struct htw__destination *htw__directory_find(struct htw__directory *self, const 
     htw__link_unlink(&found->use);
     htw__ring_push_back(&self->by_use, &found->use);
     self->is_wanted |= is_old(found);
-    if (found->partitions == 0 && htw__clock_monotonic_ms() - found->answered_ms >= BELIEVED_MS)
-        found->partitions = -EAGAIN;
     return found;
 }
 
@@ -184,8 +163,7 @@ void htw__directory_send(struct htw__directory *self) {
 /* A topic that is not in the answer does not exist, or may not be seen. What was learned after the question counts more. */
 static void note_answer(const struct htw__directory *self, struct htw__destination *known) {
     const rd_kafka_metadata_topic_t wanted = { .topic = known->name };
-    if (known->partitions != -EAGAIN &&
-        (known->answered_ms >= self->asked_ms || (is_denied(known) && !is_old(known))))
+    if (known->partitions != -EAGAIN && known->answered_ms >= self->asked_ms)
         return;
     const rd_kafka_metadata_topic_t *found =
         bsearch(&wanted, self->metadata->topics, (size_t)self->metadata->topic_cnt, sizeof(wanted),
@@ -223,10 +201,15 @@ void htw__directory_refused(struct htw__directory *self, const char *name,
     known->answered_ms = htw__clock_monotonic_ms();
 }
 
-/* What was denied stays so for its minute. */
+void htw__directory_deny(struct htw__destination *destination) {
+    destination->partitions = -EACCES; /* which no answer says */
+    destination->answered_ms = htw__clock_monotonic_ms() + KNOWN_MS - MISSING_MS;
+}
+
+/* What may not be written to stays so for its time. */
 void htw__directory_doubt(struct htw__directory *self) {
     for (struct htw__link *at = self->by_use._next; at != &self->by_use; at = at->_next)
-        if (!is_denied(of_use(at)))
+        if (of_use(at)->partitions != -EACCES)
             of_use(at)->answered_ms = htw__clock_monotonic_ms() - KNOWN_MS;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* directory.h - what is known of the topics that are delivered to, and how far they are trusted. */
+/* directory.h - what is known of the topics that are delivered to. */
 #ifndef HTW_RELAY_DIRECTORY_H
 #define HTW_RELAY_DIRECTORY_H
 
@@ -10,9 +10,6 @@
 
 #include <htw/base.h>
 
-/* Whether the relay may write to a destination (trust.c). */
-enum htw__trust { HTW__TRUST_UNKNOWN, HTW__TRUST_SUSPECT, HTW__TRUST_DENIED, HTW__TRUST_PROVEN };
-
 #define HTW__DIRECTORY_PRODUCERS 2
 
 struct htw__destination {
@@ -21,8 +18,8 @@ struct htw__destination {
     int32_t
         partitions; /* 0: there is no such topic; -EACCES: it may not be seen, or written to; -EAGAIN: not known */
     int64_t answered_ms; /* when that was known, by the monotonic clock */
-    enum htw__trust trust;
-    uint64_t transactions[HTW__CHANNEL_ALL + 1]; /* by channel: the last one that it was in */
+    bool is_proven;      /* the relay may write to it (trust.c) */
+    size_t uses;         /* records for it in transactions: it stays as long */
     rd_kafka_topic_t
         *topics[HTW__DIRECTORY_PRODUCERS]; /* so that the producers know it; NULL: not told */
     char name[];
@@ -37,11 +34,6 @@ struct htw__directory {
     const struct rd_kafka_metadata *metadata;
     bool is_wanted;             /* something is to be asked for */
     int64_t asked_ms, pause_ms; /* when that was done last, and how long it is not done again */
-    uint64_t
-        transactions[HTW__CHANNEL_ALL + 1];  /* by channel: the number of the present one, from 1 */
-    unsigned unproven[HTW__CHANNEL_ALL + 1]; /* by channel: such destinations in it */
-    unsigned suspects;
-    int64_t careful_ms; /* until then records are taken one at a time; 0: they are not */
 };
 
 /* Makes an empty one. It must not move. */
@@ -66,6 +58,9 @@ void htw__directory_send(struct htw__directory *directory);
 void htw__directory_refused(struct htw__directory *directory, const char *name,
                             rd_kafka_resp_err_t why);
 
+/* It may not be written to, and that is not asked for again for a minute. */
+void htw__directory_deny(struct htw__destination *destination);
+
 /* What is known is old: all is asked for again when it is used. */
 void htw__directory_doubt(struct htw__directory *directory);
 
@@ -82,23 +77,5 @@ bool htw__directory_has(const struct htw__directory *directory, const char *name
 /* Puts a destination in that was not there, and is known to have so many partitions. */
 struct htw__destination *htw__directory_add(struct htw__directory *directory, const char *name,
                                             int32_t partitions);
-
-/* ---- trust.c */
-
-/* A record for a destination is published in the transaction of a channel. */
-void htw__trust_note(struct htw__directory *directory, struct htw__destination *destination,
-                     enum htw__channel channel);
-
-/* That transaction was committed, or has ended otherwise. */
-void htw__trust_committed(struct htw__directory *directory, enum htw__channel channel);
-void htw__trust_aborted(struct htw__directory *directory, enum htw__channel channel);
-
-/* Kafka has refused to let it write to a topic; htw__trust_aborted() follows. Returns the destination that was found to be the cause, and
- * is denied from now on; NULL with *ret_is_ours true: it can only be a topic of the levels; NULL with false: it is looked for. */
-struct htw__destination *htw__trust_refused(struct htw__directory *directory,
-                                            enum htw__channel channel, bool *ret_is_ours);
-
-/* Whether records are to be taken one at a time, and committed at once if directory->unproven[] is not 0. */
-bool htw__trust_is_careful(struct htw__directory *directory);
 
 #endif /* HTW_RELAY_DIRECTORY_H */

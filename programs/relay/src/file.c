@@ -334,18 +334,16 @@ void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
     size_t count = 0;
     for (size_t i = 0; i < self->poison_count; i++) {
         const struct htw__poison *poison = &self->poisons[i];
-        if (!poison->is_published || (htw__channel_of(poison->from) & channel) == 0)
+        if (!poison->is_published || htw__channel_of(poison->from) != channel)
             self->poisons[count++] = *poison;
     }
     self->poison_count = count;
-    for (unsigned i = 0; i < 2; i++)
-        if ((channel & (i + 1)) != 0)
-            htw__relay_work_move(&self->stats.done, &self->open[i]);
-    if ((channel & HTW__CHANNEL_FILE) != 0)
+    htw__relay_work_move(&self->stats.done, &self->open[channel]);
+    if (channel == HTW__CHANNEL_FILE)
         self->files_first = self->is_filing = false;
     for (uint32_t i = 0; i < self->stripe_count; i++)
         if (self->stripes[i] != NULL)
-            htw__index_committed(self, self->stripes[i], channel);
+            htw__index_committed(self->stripes[i], channel);
 }
 
 /* Why a record is bad though its headers can be read; NULL: it is not. */

@@ -278,10 +278,6 @@ static void read_inputs(struct htw__kafka *self) {
 }
 
 /* A broker that has just become the leader does not know yet how far a partition goes. */
-static bool has_patience(const struct htw__kafka *self) {
-    return htw__clock_monotonic_ms() - self->taking.beyond_ms < self->options.patience_ms;
-}
-
 static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
     if (result != HTW__GAIN_BEYOND && result != HTW__GAIN_IDS) {
         self->taking.beyond_ms = 0;
@@ -289,7 +285,7 @@ static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
     }
     if (self->taking.beyond_ms == 0)
         self->taking.beyond_ms = htw__clock_monotonic_ms();
-    return has_patience(self);
+    return htw__clock_monotonic_ms() - self->taking.beyond_ms < self->options.patience_ms;
 }
 
 /* Returns 0: taken, or to be tried again (*ret_taken is false). */
@@ -366,7 +362,7 @@ int htw__group_take(struct htw__kafka *self) {
     if (self->member == NULL || htw__clock_monotonic_ms() < self->taking.retry_ms ||
         !next_to_take(self, &stripe))
         return 0;
-    /* The commit below is of all positions: nothing that belongs to them may be open then. */
+    /* The commit below may be of positions of level 0, too: nothing that belongs to them may be open then. */
     if (htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||
         htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
         return 0;
@@ -380,6 +376,6 @@ int htw__group_take(struct htw__kafka *self) {
         self->taking.retry_ms = htw__clock_monotonic_ms() + RETRY_MS;
     /* The positions of a stripe that is new, before anything is read. */
     if (has_taken)
-        htw__commit_now(self, HTW__CHANNEL_ALL);
+        htw__commit_now(self, HTW__CHANNEL_FILE);
     return 0;
 }

@@ -119,7 +119,7 @@ int htw__index_cancel(struct htw__relay *self, struct htw__stripe *stripe,
                       const struct htw__request *request) {
     bool is_waiting;
     int64_t offset = find_waiting(stripe, request->hash, &is_waiting);
-    struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE - 1];
+    struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE];
     work->cancelled += is_waiting;
     work->cancels_late += !is_waiting;
     /* Of one that is leaving, too: if DELIVER is aborted, it is cancelled after all. */
@@ -135,7 +135,7 @@ bool htw__index_arrive(struct htw__relay *self, const struct htw__stripe *stripe
     /* Its own: without transactions, it may have been entered before, and not been filed. */
     bool goes_on = found == offset || (found == request->if_offset && flags == 0);
     self->files_first |= goes_on;
-    self->open[HTW__CHANNEL_FILE - 1].cancels_late += !goes_on;
+    self->open[HTW__CHANNEL_FILE].cancels_late += !goes_on;
     return goes_on;
 }
 
@@ -143,7 +143,7 @@ int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe, uint64
                      int64_t offset, int64_t last_ms) {
     bool is_waiting;
     int64_t found = find_waiting(stripe, hash, &is_waiting);
-    self->open[HTW__CHANNEL_FILE - 1].cancelled += is_waiting && found != offset;
+    self->open[HTW__CHANNEL_FILE].cancelled += is_waiting && found != offset;
     htw__ids_put(&stripe->ids, hash, offset, 0);
     return publish(self, stripe, &(struct htw__index_entry) { hash, offset, last_ms });
 }
@@ -174,7 +174,7 @@ void htw__index_published(struct htw__stripe *stripe, int64_t offset) {
 
 int htw__index_leave(struct htw__relay *self, struct htw__stripe *stripe, enum htw__channel channel,
                      uint64_t hash) {
-    struct htw__leaving *leaving = &stripe->leaving[channel - 1];
+    struct htw__leaving *leaving = &stripe->leaving[channel];
     int64_t offset = htw__ids_find(&stripe->ids, hash, NULL);
     if (offset < 0)
         return 0;
@@ -188,21 +188,8 @@ int htw__index_leave(struct htw__relay *self, struct htw__stripe *stripe, enum h
     return 0;
 }
 
-void htw__index_positions(struct htw__stripe *stripe, enum htw__channel channel) {
-    for (unsigned i = 0; i < 2; i++)
-        if ((channel & (i + 1)) != 0)
-            stripe->leaving[i].committing = stripe->leaving[i].count;
-}
-
-void htw__index_committed(struct htw__relay *self, struct htw__stripe *stripe,
-                          enum htw__channel channel) {
-    for (unsigned i = 0; i < 2; i++) {
-        struct htw__leaving *leaving = &stripe->leaving[i];
-        if ((channel & (i + 1)) == 0 || leaving->committing <= leaving->left)
-            continue;
-        leaving->left = leaving->committing;
-        self->must_look = true;
-    }
+void htw__index_committed(struct htw__stripe *stripe, enum htw__channel channel) {
+    stripe->leaving[channel].left = stripe->leaving[channel].count;
 }
 
 /* ---- what is over */
@@ -231,8 +218,6 @@ static int clean_left(struct htw__relay *self, struct htw__stripe *stripe,
             error = erase(self, stripe, left->hash);
     }
     leaving->count -= leaving->left;
-    leaving->committing -=
-        leaving->left < leaving->committing ? leaving->left : leaving->committing;
     if (leaving->left > 0)
         memmove(leaving->items, leaving->items + leaving->left,
                 leaving->count * sizeof(*leaving->items));
@@ -243,8 +228,8 @@ static int clean_left(struct htw__relay *self, struct htw__stripe *stripe,
 int htw__index_clean(struct htw__relay *self, struct htw__stripe *stripe) {
     if (self->is_filing)
         return 0;
-    int error = clean_left(self, stripe, &stripe->leaving[0]);
+    int error = clean_left(self, stripe, &stripe->leaving[HTW__CHANNEL_FILE]);
     if (error == 0)
-        error = clean_left(self, stripe, &stripe->leaving[1]);
+        error = clean_left(self, stripe, &stripe->leaving[HTW__CHANNEL_DELIVER]);
     return error != 0 ? error : clean_stale(self, stripe);
 }

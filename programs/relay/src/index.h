@@ -76,10 +76,8 @@ void htw__index_published(struct htw__stripe *stripe, int64_t offset);
 int htw__index_leave(struct htw__relay *relay, struct htw__stripe *stripe,
                      enum htw__channel channel, uint64_t hash);
 
-/* A commit begins, of what has left by then; and it has ended. */
-void htw__index_positions(struct htw__stripe *stripe, enum htw__channel channel);
-void htw__index_committed(struct htw__relay *relay, struct htw__stripe *stripe,
-                          enum htw__channel channel);
+/* All that has left is committed: nothing leaves while a commit of its channel is in flight. */
+void htw__index_committed(struct htw__stripe *stripe, enum htw__channel channel);
 
 /* Removes entries of what was delivered, and what is stale. Returns 0 or a negative errno. */
 int htw__index_clean(struct htw__relay *relay, struct htw__stripe *stripe);

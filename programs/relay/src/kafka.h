@@ -5,8 +5,7 @@
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
  * (level 0, and the others), without being members. `admin` asks for offsets with open transactions
- * included, and deletes records. Of `writers` there is one for each channel of the relay; without
- * transactions both use one producer.
+ * included, and deletes records. Of `writers` there is one for each channel of the relay.
  *
  * FENCING. Each commit names the member and the generation of the group, as they were at the last
  * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
@@ -45,7 +44,6 @@ struct htw__kafka_options {
     int64_t commit_ms;   /* the interval of delivery */
     int64_t patience_ms; /* how long a position may be beyond the end of its partition; 0: chosen */
     bool at_least_once;
-    int replication; /* of topics that are created; -1: that of the input */
     struct htw__relay_options relay;
     void (*say)(enum htw__severity level, const char *text); /* of one line; by any thread */
     bool (*must_stop)(void); /* whether the relay is to leave soon: nothing is begun then that takes
@@ -57,7 +55,8 @@ struct htw__unacknowledged {
     bool is_bucket, is_letter;
     struct htw__source bucket, from;
     int64_t from_offset;
-    size_t size; /* in memory */
+    size_t size;                          /* in memory */
+    struct htw__destination *destination; /* NULL: without transactions, or to a bucket */
 };
 
 struct htw__writer {
@@ -68,13 +67,13 @@ struct htw__writer {
     size_t bytes;        /* since the last commit */
     size_t in_flight;    /* bytes of those that are not acknowledged */
     bool in_transaction;
+    bool has_unproven; /* that is for a destination that has not proven to accept it (trust.c) */
     int64_t last_commit_ms; /* by the monotonic clock */
     int64_t done_ms;        /* when the last commit succeeded, by the same */
     int64_t closing_ms;     /* since when a commit waits for acknowledgements; 0: none does */
     /* The commit that is in flight. */
     struct htw__background committer;
     struct htw__kafka *kafka;
-    enum htw__channel committing;
     rd_kafka_topic_partition_list_t *list; /* of the positions */
     /* The first record that failed, if one did. */
     rd_kafka_resp_err_t failure;
@@ -98,7 +97,7 @@ struct htw__kafka {
     int event_fd;
     rd_kafka_t *group, *readers[2], *admin;
     rd_kafka_queue_t *group_queue, *reader_queues[2];
-    struct htw__writer writers[2]; /* by channel - 1 */
+    struct htw__writer writers[2]; /* by channel */
     struct htw__directory directory;
     struct {
         char names[HTW__RELAY_SOURCES + 1][HTW__TOPIC_NAME_SIZE]; /* and that of dead letters */
@@ -122,6 +121,7 @@ struct htw__kafka {
         int count; /* since stripes were assigned last */
         int64_t last_ms;
     } rejoin;
+    int64_t careful_ms; /* until then records are taken one at a time (trust.c); 0: they are not */
     struct { /* whose transactions were ended last, and when; the owner that was found last */
         char owner[HTW__RELAY_OWNER_MAX + 1];
         int64_t ended_ms;
@@ -129,11 +129,7 @@ struct htw__kafka {
     } fence;
     /* Reading and committing. */
     bool was_full; /* the queue of the first reader, which reads indexes, too */
-    struct {
-        int64_t last_ms;
-        double credit; /* records of buckets above level 0 that may be read now */
-    } pace;
-    struct { /* room for the headers of a record that was read */
+    struct {       /* room for the headers of a record that was read */
         struct htw__header *headers;
         size_t room;
     } view;
@@ -150,10 +146,7 @@ struct htw__kafka {
         bool is_running, is_refused;
         int64_t last_ms;
     } trim;
-    struct { /* of this machine's clock against the broker's */
-        bool was_told;
-        int64_t checked_ms;
-    } skew;
+    bool is_skewed; /* this machine's clock differs from the broker's */
     /* Failure and end. */
     /* Why everything is to be forgotten and taken over again: a transaction failed, the membership was lost, an offset is
      * gone, ... NULL: it is not. Errors of a producer come from any thread. */
@@ -193,14 +186,10 @@ static inline int htw__kafka_limit_ms(const struct htw__kafka *kafka, int usual_
     return htw__kafka_is_stopping(kafka) ? HTW__STOP_MS : usual_ms;
 }
 
-static inline bool htw__writer_has_transactions(const struct htw__kafka *kafka) {
-    return !kafka->options.at_least_once;
-}
-
 /* Without transactions the channels differ in nothing but what is flushed. */
 static inline struct htw__writer *htw__writer_of(struct htw__kafka *kafka,
                                                  enum htw__channel channel) {
-    return &kafka->writers[channel == HTW__CHANNEL_DELIVER];
+    return &kafka->writers[channel];
 }
 
 /* What stands beside a position. */
@@ -398,7 +387,21 @@ int htw__writers_abort(struct htw__kafka *kafka);
 int htw__writer_begin(struct htw__kafka *kafka, struct htw__writer *writer);
 
 /* Forgets the records that were produced: they are committed, or aborted. */
-void htw__writer_forget(struct htw__writer *writer);
+void htw__writer_forget(struct htw__writer *writer, bool is_committed);
+
+/* ---- trust.c */
+
+/* The last record of a transaction is for this destination. */
+void htw__trust_note(struct htw__writer *writer, struct htw__destination *destination);
+
+/* That transaction has ended. */
+void htw__trust_end(struct htw__writer *writer, bool is_committed);
+
+/* Kafka has refused to let it write to a topic: finds out to which, or fails if it can only be one of the levels. */
+void htw__trust_refused(struct htw__kafka *kafka, const struct htw__writer *writer);
+
+/* Whether records are to be taken one at a time, and committed at once if writer->has_unproven. */
+bool htw__trust_is_careful(const struct htw__kafka *kafka);
 
 /* ---- commit.c */
 

@@ -21,7 +21,6 @@
 static void close_bucket(struct htw__relay *self, struct htw__relay_bucket *bucket) {
     self->transport->close(self->transport, htw__bucket_source(bucket));
     bucket->is_open = false;
-    self->stats.open_buckets--;
     if (bucket->loaded == NULL)
         return;
     bucket->progress = bucket->loaded->progress;
@@ -46,7 +45,6 @@ static void open_bucket(struct htw__relay *self, struct htw__relay_bucket *bucke
         htw__ring_push_back(&self->loaded, &bucket->link);
     }
     bucket->is_open = true;
-    self->stats.open_buckets++;
     self->transport->open(self->transport, source, bucket->position);
 }
 
@@ -209,23 +207,6 @@ int64_t htw__relay_next(const struct htw__relay *self) {
 
 /* ---- how far things are */
 
-double htw__relay_demotion_rate(const struct htw__relay *self) {
-    double rate = 0;
-    for (uint32_t i = 0; i < self->stripe_count; i++) {
-        struct htw__stripe *stripe = self->stripes[i];
-        for (uint32_t level = 1; stripe != NULL && level < stripe->levels.count; level++) {
-            struct htw__relay_bucket *bucket = htw__stripe_next(stripe, level, -1);
-            if (bucket == NULL || !bucket->is_open)
-                continue;
-            int64_t start_ms = bucket->number * htw__levels_width(&stripe->levels, level);
-            int64_t left_ms = (start_ms - self->now_ms) / 2;
-            rate +=
-                (double)(bucket->end - bucket->position + 1) / (double)(left_ms > 1 ? left_ms : 1);
-        }
-    }
-    return rate;
-}
-
 static void raise(uint64_t *most, int64_t value) {
     if (value > 0 && (uint64_t)value > *most)
         *most = (uint64_t)value;
@@ -255,7 +236,6 @@ static void measure(struct htw__relay_stats *stats, const struct htw__relay *sel
             stats->lag[i / stripe->levels.size] += (uint64_t)(bucket->end - bucket->position);
         if (bucket->loaded == NULL)
             continue;
-        stats->in_memory += bucket->loaded->entries.count;
         stats->overdue += htw__loaded_overdue(bucket->loaded, self->now_ms);
         stats->bytes_in_memory += bucket->loaded->bytes;
     }
@@ -265,7 +245,7 @@ void htw__relay_measure(struct htw__relay *self) {
     struct htw__relay_stats *stats = &self->stats;
     for (uint32_t level = 0; level < HTW__RELAY_LEVELS_MAX; level++)
         stats->lag[level] = 0;
-    stats->overdue = stats->in_memory = stats->bytes_in_memory = stats->clock_behind_ms = 0;
+    stats->overdue = stats->bytes_in_memory = stats->clock_behind_ms = 0;
     stats->input_lag = stats->input_lag_s = stats->ids = stats->ids_bytes = 0;
     for (uint32_t i = 0; i < self->stripe_count; i++)
         if (self->stripes[i] != NULL)

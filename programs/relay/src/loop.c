@@ -17,8 +17,8 @@
 /* How much one round takes of each, so that none waits long for the others. */
 #define RECORDS_AT_ONCE 1000
 
-/* How often a bucket that is being demoted is looked after: it is read at a measured pace. */
-#define DEMOTION_MS 5
+/* The same of buckets that are being demoted: they have time, and what is due meanwhile has not. */
+#define DEMOTED_AT_ONCE 100
 
 /* A transaction as large as this is committed before its time. */
 #define RECORDS_MAX 50000
@@ -145,28 +145,21 @@ static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
     const struct htw__writer *writer = htw__writer_of(self, channel);
     if (writer->closing_ms != 0 || writer->committer.is_in_flight)
         return 0;
-    if (htw__trust_is_careful(&self->directory))
-        return self->directory.unproven[channel] > 0 ? 0 : 1;
+    if (htw__trust_is_careful(self))
+        return writer->has_unproven ? 0 : 1;
     size_t room = writer->count < UNCOMMITTED_MAX ? UNCOMMITTED_MAX - writer->count : 0;
     return self->options.at_least_once && room < RECORDS_AT_ONCE ? room : RECORDS_AT_ONCE;
 }
 
 /* Reads some of everything; returns how much there was. */
 static size_t read_some(struct htw__kafka *self) {
-    int64_t now_ms = htw__clock_monotonic_ms();
-    double span_ms = (double)(now_ms - self->pace.last_ms);
     size_t count =
         htw__reader_poll(self, self->reader_queues[0], room_of(self, HTW__CHANNEL_DELIVER));
     htw__reader_resume(self->readers[0], self->reader_queues[0], &self->was_full);
-    self->pace.last_ms = now_ms;
-    self->pace.credit += htw__relay_demotion_rate(&self->relay) * span_ms;
-    if (self->pace.credit > RECORDS_AT_ONCE)
-        self->pace.credit = RECORDS_AT_ONCE;
-    size_t credit = (size_t)self->pace.credit, room = room_of(self, HTW__CHANNEL_FILE);
-    size_t demoted = htw__reader_poll(self, self->reader_queues[1], credit < room ? credit : room);
-    self->pace.credit -= (double)demoted;
-    count += htw__reader_poll(self, self->group_queue, room_of(self, HTW__CHANNEL_FILE));
-    return count + demoted;
+    size_t room = room_of(self, HTW__CHANNEL_FILE);
+    count += htw__reader_poll(self, self->reader_queues[1],
+                              room < DEMOTED_AT_ONCE ? room : DEMOTED_AT_ONCE);
+    return count + htw__reader_poll(self, self->group_queue, room_of(self, HTW__CHANNEL_FILE));
 }
 
 static bool is_large(const struct htw__kafka *self, const struct htw__writer *writer) {
@@ -180,8 +173,7 @@ static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
     int64_t delay_ms = self->options.commit_ms;
     if (writer->committer.is_in_flight) /* its end wakes the loop */
         return INT64_MAX;
-    if (is_large(self, writer) ||
-        (htw__trust_is_careful(&self->directory) && self->directory.unproven[channel] > 0))
+    if (is_large(self, writer) || (writer->has_unproven && htw__trust_is_careful(self)))
         return 0;
     if (self->options.at_least_once) /* no markers, and what is not committed comes twice */
         return writer->last_commit_ms + delay_ms;
@@ -241,8 +233,7 @@ static int sleep_ms(struct htw__kafka *self, int wait_ms) {
     int64_t commit_ms = commit_time(self, HTW__CHANNEL_DELIVER) - now_ms;
     int64_t file_ms = commit_time(self, HTW__CHANNEL_FILE) - now_ms;
     int64_t width_ms = self->options.relay.levels.width_ms / 4 + 1;
-    int64_t demotion_ms = htw__relay_demotion_rate(&self->relay) > 0 ? DEMOTION_MS : INT64_MAX;
-    int64_t limits[] = { due_ms, commit_ms, file_ms, width_ms, demotion_ms };
+    int64_t limits[] = { due_ms, commit_ms, file_ms, width_ms };
     int64_t sleep = wait_ms;
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         if (limits[i] < sleep)

@@ -135,6 +135,7 @@ static enum htw__gain fill_stripe(const struct htw__relay *self, struct htw__str
         return result;
     result = find_position(self, input, is_new, &stripe->input_position);
     stripe->input_end = input->end;
+    stripe->is_uncommitted = true;
     stripe->input_is_dirty |= input->offset != stripe->input_position;
     stripe->clock_is_dirty |= input->offset < 0;
     if (result == HTW__GAIN_OK)
@@ -361,12 +362,17 @@ static void add_bucket(struct htw__relay *self, struct htw__relay_bucket *bucket
     self->must_look = true;
 }
 
+/* What is new in a stripe that was taken over is committed at once, before anything of it is delivered. */
+static bool is_of(const struct htw__relay_bucket *bucket, enum htw__channel channel) {
+    return htw__channel_of(htw__bucket_source(bucket)) == channel ||
+           (channel == HTW__CHANNEL_FILE && bucket->stripe->is_uncommitted);
+}
+
 static void add_buckets(struct htw__relay *self, struct htw__stripe *stripe,
                         enum htw__channel channel) {
     for (size_t i = 0; i < htw__stripe_count(stripe); i++) {
         struct htw__relay_bucket *bucket = &stripe->buckets[i];
-        if ((bucket->is_dirty || bucket->is_touched) &&
-            (htw__channel_of(htw__bucket_source(bucket)) & channel) != 0)
+        if ((bucket->is_dirty || bucket->is_touched) && is_of(bucket, channel))
             add_bucket(self, bucket);
     }
 }
@@ -387,11 +393,11 @@ static void add_input(struct htw__relay *self, struct htw__stripe *stripe) {
 static void add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
                        enum htw__channel channel) {
     size_t before = self->position_count;
-    htw__index_positions(stripe, channel);
     add_buckets(self, stripe, channel);
     bool has_filed = self->position_count > before;
-    if ((channel & HTW__CHANNEL_FILE) == 0)
+    if (channel != HTW__CHANNEL_FILE)
         return;
+    stripe->is_uncommitted = false;
     /* All that was filed is acknowledged: so it is known how far each bucket has to be read. */
     if (stripe->catch_up == HTW__CATCH_UP_READ)
         stripe->catch_up = HTW__CATCH_UP_DONE;
@@ -401,7 +407,7 @@ static void add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
 
 bool htw__relay_positions(struct htw__relay *self, enum htw__channel channel) {
     self->position_count = 0;
-    if ((channel & HTW__CHANNEL_FILE) != 0)
+    if (channel == HTW__CHANNEL_FILE)
         self->soonest_ms = INT64_MAX;
     for (uint32_t i = 0; i < self->stripe_count; i++) {
         if (self->stripes[i] == NULL)
@@ -410,7 +416,7 @@ bool htw__relay_positions(struct htw__relay *self, enum htw__channel channel) {
             return false;
         add_stripe(self, self->stripes[i], channel);
     }
-    self->is_filing |= (channel & HTW__CHANNEL_FILE) != 0 && self->position_count > 0;
+    self->is_filing |= channel == HTW__CHANNEL_FILE && self->position_count > 0;
     return true;
 }
 

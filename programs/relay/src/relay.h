@@ -126,11 +126,6 @@ int htw__relay_advance(struct htw__relay *relay, int64_t now_ms, size_t max);
 /* When the next record in memory is due; INT64_MAX: none. */
 int64_t htw__relay_next(const struct htw__relay *relay);
 
-/* How many records of the buckets that are being demoted should be read in a millisecond, so that they
- * are done in half of the time that is left; 0: there are none. Reading them all at once would delay what
- * is due meanwhile. */
-double htw__relay_demotion_rate(const struct htw__relay *relay);
-
 /* Brings the state in relay->stats up to date. */
 void htw__relay_measure(struct htw__relay *relay);
 

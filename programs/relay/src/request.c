@@ -49,23 +49,25 @@ enum {
 };
 
 static const struct {
-    const char *text;
+    struct htw__bytes text;
     const char *twice; /* why a record with two of them is bad */
     const char *own;   /* why one of the input with it is bad */
     unsigned goes;
 } names[NAMES] = {
+#define TEXT(name) \
+    { (name), sizeof(name) - 1 }
 #define ONE(name, goes) \
-    { name, "more than one header " name, NULL, goes }
+    { TEXT(name), "more than one header " name, NULL, goes }
 #define OWN(name, goes) \
-    { name, NULL, name " is for the relay alone", goes }
+    { TEXT(name), NULL, name " is for the relay alone", goes }
     [DELIVER_AT] = ONE("htw-deliver-at", LETTER),
     [DELAY] = ONE("htw-delay", LETTER),
     [DELIVER_TO] = ONE("htw-deliver-to", INPUT | BUCKET | LETTER),
     [ID] = ONE("htw-id", INPUT | BUCKET | TOPIC | LETTER),
     [CANCEL] = ONE("htw-cancel", LETTER),
-    [DELIVERED_FOR] = { "htw-delivered-for", NULL, NULL, BUCKET | LETTER },
-    [REASON] = { "htw-reason", NULL, NULL, BUCKET | TOPIC | OLD_LETTER },
-    [SOURCE] = { "htw-source", NULL, NULL, BUCKET },
+    [DELIVERED_FOR] = { TEXT("htw-delivered-for"), NULL, NULL, BUCKET | LETTER },
+    [REASON] = { TEXT("htw-reason"), NULL, NULL, BUCKET | TOPIC | OLD_LETTER },
+    [SOURCE] = { TEXT("htw-source"), NULL, NULL, BUCKET },
     [RETRY_AT] = OWN("htw-retry-at", BUCKET),
     [POSTPONED_TO] = OWN("htw-postponed-to", 0),
     [OFFSET] = OWN("htw-offset", 0),
@@ -76,6 +78,7 @@ static const struct {
     [ZONE] = ONE("htw-zone", INPUT | BUCKET | LETTER),
     [UNTIL] = ONE("htw-until", INPUT | BUCKET | LETTER),
     [CATCH_UP] = ONE("htw-catch-up", INPUT | BUCKET | LETTER),
+#undef TEXT
 #undef ONE
 #undef OWN
 };
@@ -84,7 +87,7 @@ static enum name name_of(const struct htw__header *header) {
     if (header->name.size < 4 || memcmp(header->name.bytes, "htw-", 4) != 0)
         return NONE;
     for (enum name name = 0; name < NAMES; name++)
-        if (htw__bytes_are_equal(header->name, htw__bytes_of(names[name].text)))
+        if (htw__bytes_are_equal(header->name, names[name].text))
             return name;
     return NONE;
 }
@@ -261,8 +264,7 @@ static void copy(struct htw__headers *self, const struct htw__relay_record *reco
 }
 
 static void add(struct htw__headers *self, enum name name, const char *value) {
-    self->items[self->count++] =
-        (struct htw__header) { htw__bytes_of(names[name].text), htw__bytes_of(value) };
+    self->items[self->count++] = (struct htw__header) { names[name].text, htw__bytes_of(value) };
 }
 
 /* Each has a text of its own. */

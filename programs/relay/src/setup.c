@@ -121,7 +121,6 @@ static const rd_kafka_topic_result_t *result_of(rd_kafka_event_t *event) {
 /* Makes a topic, or adds partitions to one. */
 static int make(struct htw__kafka *self, const char *name, int32_t count, bool is_there) {
     char why[256];
-    int replicas = self->options.replication > 0 ? self->options.replication : (int)self->replicas;
     rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
     if (is_there) {
         rd_kafka_NewPartitions_t *request =
@@ -130,7 +129,7 @@ static int make(struct htw__kafka *self, const char *name, int32_t count, bool i
         rd_kafka_NewPartitions_destroy(request);
     } else {
         rd_kafka_NewTopic_t *request =
-            rd_kafka_NewTopic_new(name, count, replicas, why, sizeof(why));
+            rd_kafka_NewTopic_new(name, count, (int)self->replicas, why, sizeof(why));
         if (request == NULL) /* the name is none; the process ends */
             return htw__kafka_fail(self, "topic %s: %s", name, why);
         htw__settings_make(self, request, name);

@@ -49,7 +49,7 @@ struct htw__failure {
 };
 
 /* Which records are published and committed together, by the partition that they come from. */
-enum htw__channel { HTW__CHANNEL_FILE = 1, HTW__CHANNEL_DELIVER = 2, HTW__CHANNEL_ALL = 3 };
+enum htw__channel { HTW__CHANNEL_FILE, HTW__CHANNEL_DELIVER };
 
 static inline enum htw__channel htw__channel_of(struct htw__source from) {
     return from.level == 0 ? HTW__CHANNEL_DELIVER : HTW__CHANNEL_FILE;
@@ -81,14 +81,14 @@ struct htw__relay {
     struct htw__relay_position *positions;
     size_t position_count, position_room;
     int64_t soonest_ms;             /* the earliest deadline in FILE since its last positions */
-    struct htw__relay_work open[2]; /* by channel - 1: what was done since its last commit */
+    struct htw__relay_work open[2]; /* by channel: what was done since its last commit */
     struct htw__relay_stats stats;
 };
 
 /* Where it is counted what becomes of a record. */
 static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *relay,
                                                          struct htw__source from) {
-    return &relay->open[htw__channel_of(from) - 1];
+    return &relay->open[htw__channel_of(from)];
 }
 
 /* A record leaves the partition that it came from, for where its headers say (file.c). Returns 0, or a negative errno: the

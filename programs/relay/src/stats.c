@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <string.h>
 
 void htw__relay_work_init(struct htw__relay_work *self) {
     *self = (struct htw__relay_work) { .counts = { 0 } };
@@ -59,25 +58,12 @@ static const struct htw__metric metrics[] = {
            "Input partitions that stand still, since their indexes have lost entries."),
     METRIC("stripes_waiting", stripes_waiting, "New input partitions that have no buckets yet."),
     METRIC("overdue", overdue, "Records in memory whose time has come."),
-    METRIC("in_memory", in_memory, "Records in memory."),
-    METRIC("memory_bytes", bytes_in_memory, "Memory of these records."),
+    METRIC("memory_bytes", bytes_in_memory, "Memory of records that are due soon."),
     METRIC("ids", ids, "Records with an id that wait."),
     METRIC("ids_bytes", ids_bytes, "Memory of the index of these."),
-    METRIC("open_buckets", open_buckets, "Buckets that are being read."),
     METRIC("clock_behind_milliseconds", clock_behind_ms, "How far the slowest stripe is behind."),
 #undef METRIC
 };
-
-#define METRICS (sizeof(metrics) / sizeof(metrics[0]))
-
-bool htw__relay_stats_get(const struct htw__relay_stats *self, size_t index, const char **ret_name,
-                          uint64_t *ret_value) {
-    if (index >= METRICS)
-        return false;
-    *ret_name = metrics[index].name + strlen("htw_relay_");
-    *ret_value = htw__metric_value(&metrics[index], self);
-    return true;
-}
 
 /* The limits of the histogram, in microseconds, and in seconds as Prometheus prints them. */
 static const struct {
@@ -108,7 +94,7 @@ static void print_levels(FILE *stream, const char *name, const char *type, const
 
 void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t levels,
                                  FILE *stream) {
-    htw__prometheus_values(stream, metrics, METRICS, self);
+    htw__prometheus_values(stream, metrics, sizeof(metrics) / sizeof(metrics[0]), self);
     print_levels(stream, "htw_relay_filed_total", "counter", "Records published to buckets.",
                  self->done.filed, levels);
     print_levels(stream, "htw_relay_lag", "gauge",

@@ -47,23 +47,17 @@ struct htw__relay_stats {
     /* The present state. */
     uint64_t input_lag;         /* offsets of the input that were not read */
     uint64_t input_lag_s;       /* how old the oldest of them may be */
-    uint64_t since_commit_s[2]; /* by channel - 1: since all that was done has been committed */
+    uint64_t since_commit_s[2]; /* by channel: since all that was done has been committed */
     uint64_t input_partitions;  /* each needs a relay */
     uint64_t stripes;
     uint64_t stripes_stopped; /* the index of these has lost entries */
     uint64_t stripes_waiting; /* new partitions of the input whose buckets do not exist */
     uint64_t overdue;         /* records in memory whose time has come */
-    uint64_t in_memory, bytes_in_memory;
-    uint64_t ids, ids_bytes; /* entries of the index, and its memory */
-    uint64_t open_buckets;
+    uint64_t bytes_in_memory;
+    uint64_t ids, ids_bytes;             /* entries of the index, and its memory */
     uint64_t lag[HTW__RELAY_LEVELS_MAX]; /* offsets that are not done, markers included */
     uint64_t clock_behind_ms;            /* of the stripe that is farthest behind */
 };
-
-/* Of the statistics that have one number each, that of an index: its name in the log, and its value. False: there are
- * fewer. */
-bool htw__relay_stats_get(const struct htw__relay_stats *stats, size_t index, const char **ret_name,
-                          uint64_t *ret_value);
 
 /* The text format of Prometheus. Errors of the stream are for the caller. */
 void htw__relay_stats_prometheus(const struct htw__relay_stats *stats, uint32_t levels,

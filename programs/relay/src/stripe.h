@@ -37,11 +37,10 @@ enum htw__catch_up {
     HTW__CATCH_UP_READ,    /* all of it; the next commit of FILE ends this */
 };
 
-/* Records that were delivered, whose entries are to be removed: the first `left` of them are committed, and the first
- * `committing` are, or are being committed. */
+/* Records that were delivered, whose entries are to be removed: the first `left` of them are committed. */
 struct htw__leaving {
     struct htw__id *items;
-    size_t count, committing, left, room;
+    size_t count, left, room;
 };
 
 struct htw__stripe {
@@ -49,7 +48,8 @@ struct htw__stripe {
     struct htw__levels levels;
     int64_t clock_ms;
     bool clock_is_dirty;
-    bool is_released; /* it is given away */
+    bool is_released;    /* it is given away */
+    bool is_uncommitted; /* its next commit of FILE is the first one, and of level 0 as well */
     int64_t input_position;
     int64_t input_end;    /* as far as is known */
     int64_t read_ms;      /* the timestamp of the last record of the input; 0: none was read */
@@ -66,7 +66,7 @@ struct htw__stripe {
     int64_t ids_ms;                 /* when the stripe was taken over, ... */
     int64_t ids_unsure_ms;          /* no entry that is unsure is due later */
     int64_t ids_input_end;          /* ... and where its input ended then */
-    struct htw__leaving leaving[2]; /* by channel - 1 */
+    struct htw__leaving leaving[2]; /* by channel */
     struct htw__relay_bucket buckets[]; /* levels.count * levels.size */
 };
 

@@ -36,31 +36,23 @@ static uint64_t hash_all(const struct htw__relay_record *record,
 
 static struct htw__waiting_key key_of(const struct htw__relay_record *record,
                                       const struct htw__request *request) {
-    struct htw__waiting_key key = { .wanted_ms = request->wanted_ms };
-    key.print = hash_all(record, request);
-    key.name =
-        request->id.bytes == NULL ? key.print : add_hash(add_hash(0, record->key), request->id);
-    return key;
+    return (struct htw__waiting_key) { request->wanted_ms, hash_all(record, request) };
 }
 
 int htw__waiting_key_compare(const struct htw__waiting_key *a, const struct htw__waiting_key *b) {
     if (a->wanted_ms != b->wanted_ms)
         return a->wanted_ms < b->wanted_ms ? -1 : 1;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
     return a->print < b->print ? -1 : a->print > b->print;
 }
 
 void htw__waiting_key_format(const struct htw__waiting_key *key, char text[HTW__WAITING_KEY_SIZE]) {
-    snprintf(text, HTW__WAITING_KEY_SIZE, "%" PRId64 ".%016" PRIx64 ".%016" PRIx64, key->wanted_ms,
-             key->name, key->print);
+    snprintf(text, HTW__WAITING_KEY_SIZE, "%" PRId64 ".%016" PRIx64, key->wanted_ms, key->print);
 }
 
 /* What is read is written again: so signs, spaces, lacking digits and what overflows are refused. */
 bool htw__waiting_key_parse(const char *text, struct htw__waiting_key *ret_key) {
     char again[HTW__WAITING_KEY_SIZE], *end;
     ret_key->wanted_ms = strtoll(text, &end, 10);
-    ret_key->name = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
     ret_key->print = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
     htw__waiting_key_format(ret_key, again);
     return strcmp(text, again) == 0;
@@ -168,20 +160,14 @@ void htw__waiting_page_fini(struct htw__waiting_page *self) {
     self->count = self->room = 0;
 }
 
+/* Of those that are the same, the one in the lowest level comes first: it has moved. In the input it is the last one, which may
+ * have replaced the others. */
 static int compare_rows(const void *one, const void *two) {
     const struct htw__waiting *a = one, *b = two;
     int order = htw__waiting_key_compare(&a->key, &b->key);
-    return order != 0 ? order : a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
-}
-
-/* The later one of two that are the same stays: it says where the record is. */
-static void merge(struct htw__waiting_page *self, struct htw__waiting *row,
-                  struct htw__waiting *later) {
-    if (later->from.level == row->from.level)
-        later->here += row->here;
-    later->copies = row->copies > later->here ? row->copies : later->here;
-    free_row(self, row);
-    *row = *later;
+    if (order == 0)
+        order = (int)a->from.level - (int)b->from.level;
+    return order != 0 ? order : a->record->offset > b->record->offset ? -1 : 1;
 }
 
 /* Whether the last row is not kept. */
@@ -196,7 +182,7 @@ static void sort(struct htw__waiting_page *self) {
     for (size_t i = 0; i < self->count; i++) {
         if (count > 0 &&
             htw__waiting_key_compare(&self->rows[count - 1].key, &self->rows[i].key) == 0)
-            merge(self, &self->rows[count - 1], &self->rows[i]);
+            free_row(self, &self->rows[i]);
         else
             self->rows[count++] = self->rows[i];
     }
@@ -241,10 +227,7 @@ void htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source fr
     struct htw__waiting *row = &self->rows[self->count++];
     *row = (struct htw__waiting) { .key = key,
                                    .from = from,
-                                   .record = htw__record_copy(record, htw__memory(size)),
-                                   .copies = 1,
-                                   .sequence = self->found,
-                                   .here = 1 };
+                                   .record = htw__record_copy(record, htw__memory(size)) };
     row->request = htw__request_of_copy(&request, record, row->record);
 }
 

@@ -4,10 +4,9 @@
  * the N that are due first.
  *
  * IDENTITY. Offsets change with each demotion, and a htw-id need not be the only one of its kind. What stays is what
- * the producer wrote. So a record is known by the time that it waits for, the hash of its key and htw-id, and
- * the hash of all that it says; records are ordered by these three. A record that is found twice, because it moved
- * while the scan ran, has the same three, and is one. Records that are the same in everything cannot be told from
- * that: how many are found in one level at once says how many there are at least (`copies`).
+ * the producer wrote. So a record is known by the time that it waits for and the hash of all that it says; records are
+ * ordered by these two. A record that is found twice, because it moved while the scan ran, has the same two, and is one.
+ * So are records that are the same in everything.
  *
  * IDS. Of those with an id only what the index (index.h) leads to waits. A scan passes that first; then what
  * is in the input, and not done, changes it as a relay will.
@@ -26,11 +25,10 @@
 /* What a record is known by, and the order of pages. */
 struct htw__waiting_key {
     int64_t wanted_ms;
-    uint64_t name;  /* the key and the htw-id; without one: as `print` */
     uint64_t print; /* all that the producer wrote */
 };
 
-/* As text: MILLISECONDS.NAME.PRINT, the two hashes as 16 digits. */
+/* As text: MILLISECONDS.PRINT, the hash as 16 digits. */
 #define HTW__WAITING_KEY_SIZE 64
 void htw__waiting_key_format(const struct htw__waiting_key *key, char text[HTW__WAITING_KEY_SIZE]);
 bool htw__waiting_key_parse(const char *text, struct htw__waiting_key *ret_key);
@@ -39,13 +37,10 @@ int htw__waiting_key_compare(const struct htw__waiting_key *a, const struct htw_
 
 struct htw__waiting {
     struct htw__waiting_key key;
-    struct htw__source from; /* where it was found last */
+    struct htw__source
+        from; /* where it was found; in several levels: the lowest one, to which it has moved */
     const struct htw__relay_record *record;
     struct htw__request request;
-    uint32_t copies;
-    /* Of the page: */
-    uint64_t sequence; /* in which it was found */
-    uint32_t here;     /* found in the present level */
 };
 
 /* What is wanted. */
@@ -61,7 +56,7 @@ struct htw__waiting_filter {
 
 /* All that waits. */
 #define HTW__WAITING_ALL \
-    ((struct htw__waiting_filter) { .until_ms = INT64_MAX, .after = { -1, 0, 0 } })
+    ((struct htw__waiting_filter) { .until_ms = INT64_MAX, .after = { -1, 0 } })
 
 /* What its rows may take, where there are more than two. */
 #define HTW__WAITING_PAGE_BYTES ((size_t)8 << 20)

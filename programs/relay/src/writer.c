@@ -26,7 +26,8 @@
  * headers. */
 #define IN_FLIGHT_MAX ((size_t)32 << 20)
 
-void htw__writer_forget(struct htw__writer *writer) {
+void htw__writer_forget(struct htw__writer *writer, bool is_committed) {
+    htw__trust_end(writer, is_committed);
     writer->count = writer->acknowledged = writer->bytes = writer->in_flight = 0;
     writer->failure = 0;
 }
@@ -46,7 +47,7 @@ static void close_writer(struct htw__kafka *self, struct htw__writer *writer) {
     }
     writer->producer = NULL;
     writer->in_transaction = false;
-    htw__writer_forget(writer);
+    htw__writer_forget(writer, false);
 }
 
 /* Waits until there is a coordinator. NULL, or the last error. */
@@ -76,7 +77,7 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
     if (writer->producer == NULL)
         return -EIO;
     htw__topics_meet(self, writer->producer);
-    if (!htw__writer_has_transactions(self))
+    if (self->options.at_least_once)
         return 0;
     rd_kafka_error_t *error = await_coordinator(self, writer->producer, limit_ms);
     if (error == NULL)
@@ -107,7 +108,7 @@ void htw__writers_close(struct htw__kafka *self) {
 /* ---- producing */
 
 int htw__writer_begin(struct htw__kafka *self, struct htw__writer *writer) {
-    if (!htw__writer_has_transactions(self) || writer->in_transaction)
+    if (self->options.at_least_once || writer->in_transaction)
         return 0;
     rd_kafka_error_t *error = rd_kafka_begin_transaction(writer->producer);
     if (error == NULL) {
@@ -206,8 +207,8 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
     if (error == 0)
         error = produce(self, writer, topic, partition < 0 ? RD_KAFKA_PARTITION_UA : partition,
                         outgoing);
-    if (error == 0 && destination != NULL && htw__writer_has_transactions(self))
-        htw__trust_note(&self->directory, destination, htw__channel_of(outgoing->from));
+    if (error == 0 && destination != NULL && !self->options.at_least_once)
+        htw__trust_note(writer, destination);
     return error;
 }
 
@@ -224,26 +225,12 @@ static bool is_refused(const struct htw__writer *writer) {
     return is;
 }
 
-static void judge_refusal(struct htw__kafka *self, enum htw__channel channel) {
-    bool is_ours;
-    const struct htw__destination *denied = htw__trust_refused(&self->directory, channel, &is_ours);
-    if (is_ours)
-        htw__kafka_fail(self, "the relay may not write to the topics of its levels");
-    else if (denied != NULL)
-        htw__kafka_say(
-            self, HTW__LOG_WARNING,
-            "topic %s: the relay may not write to it: its records become dead letters, and it is "
-            "tried again in a minute",
-            denied->name);
-}
-
 /* A producer whose error is fatal is replaced. */
 static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum htw__client kind) {
     struct htw__writer *writer = htw__writer_of(self, channel);
     HTW_ASSERT(!writer->committer.is_in_flight);
     if (is_refused(writer))
-        judge_refusal(self, channel);
-    htw__trust_aborted(&self->directory, channel);
+        htw__trust_refused(self, writer);
     if (writer->producer == NULL)
         return open_writer(self, writer, kind, OPEN_MS);
     bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == 0;
@@ -255,9 +242,9 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
     }
     self->relay.stats.aborted_transactions += writer->in_transaction;
     writer->in_transaction = false;
-    if (is_usable && htw__writer_has_transactions(self)) {
+    if (is_usable && !self->options.at_least_once) {
         rd_kafka_poll(writer->producer, 0); /* acknowledgements of what was aborted */
-        htw__writer_forget(writer);
+        htw__writer_forget(writer, false);
         return 0;
     }
     close_writer(self, writer);

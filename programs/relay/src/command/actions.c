@@ -108,7 +108,7 @@ static void report(const struct htw__waiting *victim, const struct htw__relay_co
 /* Why it cannot be changed; NULL: it can. */
 static const char *why_not(const struct htw__waiting_page *page) {
     const struct htw__waiting *victim = &page->rows[0];
-    if (page->count > 1 || victim->copies > 1)
+    if (page->count > 1)
         return "several records have this id; list prints them, and @ and its digits names one of "
                "them";
     if (victim->request.id.bytes == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* actions.h - `htw relay list`, `show`, `cancel` and `move`: what waits. By the command line, and over HTTP (http.h). */
+/* actions.h - `htw relay list`, `show`, `cancel` and `move`: what waits. By the command line, and over HTTP (http.c). */
 #ifndef HTW_RELAY_COMMAND_ACTIONS_H
 #define HTW_RELAY_COMMAND_ACTIONS_H
 
@@ -23,5 +23,8 @@ enum htw__relay_result htw__relay_do(struct htw__kafka *kafka,
 
 /* Does all of a command, and returns the status of the process. */
 int htw__relay_act(const struct htw__relay_command *command);
+
+/* `htw relay http`: serves until a signal, and returns the status of the process. */
+int htw__http_run(struct htw__relay_command *command);
 
 #endif /* HTW_RELAY_COMMAND_ACTIONS_H */

@@ -5,14 +5,13 @@
  * A request does what the command of the same name does (actions.h), by handles of librdkafka of its own: so an error ends with
  * it. A read ends when its client has gone, or at a signal.
  */
-#include "http.h"
+#include "actions.h"
 
 #include "../../../kit/http/server.h"
 #include "../../../kit/page_parts.h"
 #include "../../../kit/signals.h"
 #include "../../../kit/command_line.h"
 #include "../memory.h"
-#include "actions.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -21,19 +20,13 @@
 
 #define READS_MAX 2
 
-#define SPACE " \t\r\n"
-#define BODY "the body is {\"at\": \"WHEN\"}"
-
 static const struct htw__http_route routes[] = {
     { "GET", "/health", HTW__HTTP_HEALTH, HTW__RELAY_NO_ACTION, NULL },
     { "GET", "/", HTW__HTTP_PAGE, HTW__RELAY_NO_ACTION, NULL },
     { "GET", "/waiting", HTW__HTTP_READ, HTW__RELAY_LIST, NULL },
     { "GET", "/waiting/*", HTW__HTTP_READ, HTW__RELAY_SHOW, NULL },
     { "DELETE", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_CANCEL, NULL },
-    { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, BODY ", as application/json" },
-};
-const struct htw__http_routes htw__ask_routes = {
-    routes, sizeof(routes) / sizeof(routes[0]), "there are /, /health, /waiting and /waiting/ID"
+    { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, "" },
 };
 
 static const char *set(void *context, const char *name, const char *value) {
@@ -56,26 +49,6 @@ static const char *set(void *context, const char *name, const char *value) {
     else
         return "the parameters are to, key, from, until, grep, after and limit";
     return NULL;
-}
-
-/* Goes on after `text`, which comes after white space; NULL: it does not come. */
-static char *skip(char *at, const char *text) {
-    if (at == NULL)
-        return NULL;
-    at += strspn(at, SPACE);
-    return strncmp(at, text, strlen(text)) == 0 ? at + strlen(text) : NULL;
-}
-
-const char *htw__ask_when(char *body, int64_t *ret_ms) {
-    char *when = skip(skip(skip(skip(body, "{"), "\"at\""), ":"), "\"");
-    if (when == NULL)
-        return BODY ", WHEN an instant or +DURATION";
-    size_t length = strcspn(when, "\"\\");
-    char *end = skip(skip(when + length, "\""), "}");
-    if (end == NULL || end[strspn(end, SPACE)] != '\0')
-        return BODY ", WHEN an instant or +DURATION";
-    when[length] = '\0';
-    return htw__relay_moment(when, ret_ms);
 }
 
 /* By enum htw__relay_result. */
@@ -128,7 +101,7 @@ static void answer(void *context, struct htw__http_request *request) {
     if (command.action == HTW__RELAY_LIST && !htw__http_read(request, set, &command))
         return;
     if (command.action == HTW__RELAY_MOVE)
-        why = htw__ask_when(request->body, &command.to_ms);
+        why = htw__relay_moment(request->body, &command.to_ms);
     if (why != NULL)
         htw__http_refuse(request, 400, why);
     else
@@ -138,7 +111,9 @@ static void answer(void *context, struct htw__http_request *request) {
 int htw__http_run(struct htw__relay_command *command) {
     struct pollfd signal = { .fd = htw__signals_fd(), .events = POLLIN };
     const struct htw__http_service service = {
-        .routes = htw__ask_routes,
+        .routes = { routes, sizeof(routes) / sizeof(routes[0]),
+                    "there are /, /health, /waiting and /waiting/ID" },
+        .payload_max = HTW__HTTP_BODY_MAX,
         .page = htw__page_before,
         .at_once = READS_MAX,
         .option = "--listen",

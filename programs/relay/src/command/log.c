@@ -7,7 +7,6 @@
 #include "../../../kit/terminal.h"
 #include "../../../kit/visible.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +22,8 @@ static void write_message(FILE *line, const char *text) {
     htw__visible_write_json(line, visible, size);
 }
 
-static void write_stats(FILE *line, const struct htw__relay_stats *stats) {
-    static const unsigned percents[] = { 50, 99, 100 };
-    const char *name;
-    uint64_t value;
-    for (size_t i = 0; htw__relay_stats_get(stats, i, &name, &value); i++)
-        fprintf(line, " %s=%" PRIu64, name, value);
-    for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)
-        fprintf(line, " late_p%u_us=%" PRIu64, percents[i],
-                htw__histogram_percentile(&stats->done.late_us, percents[i]));
-}
-
 /* A line goes out by one call, so that other writers do not come in between. */
-static void say(enum htw__severity level, const char *text, const struct htw__relay_stats *stats) {
+static void say(enum htw__severity level, const char *text) {
     static const char *const levels[] = { "info", "warning", "error" };
     char *bytes = NULL, time[HTW__INSTANT_FORMAT_SIZE];
     size_t size;
@@ -47,8 +35,6 @@ static void say(enum htw__severity level, const char *text, const struct htw__re
     htw__instant_format(0, htw__clock_realtime_ns(), time);
     fprintf(line, "time=%s level=%s msg=", time, levels[level]);
     write_message(line, text);
-    if (stats != NULL)
-        write_stats(line, stats);
     bool is_complete = fclose(line) == 0;
     if (is_complete)
         fprintf(stderr, "%s\n", bytes);
@@ -68,11 +54,7 @@ void htw__log(enum htw__severity level, const char *text) {
     if (!is_again) {
         last_ns = now_ns;
         snprintf(last, sizeof(last), "%s", text);
-        say(level, text, NULL);
+        say(level, text);
     }
     pthread_mutex_unlock(&lock);
-}
-
-void htw__log_stats(const char *text, const struct htw__relay_stats *stats) {
-    say(HTW__LOG_INFO, text, stats);
 }

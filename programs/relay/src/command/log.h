@@ -12,7 +12,4 @@
  * repeated. Any thread may. */
 void htw__log(enum htw__severity level, const char *text);
 
-/* Says how things are, as `NAME=NUMBER` of each statistic that has one number. */
-void htw__log_stats(const char *text, const struct htw__relay_stats *stats);
-
 #endif /* HTW_RELAY_COMMAND_LOG_H */

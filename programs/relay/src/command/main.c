@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program htw-relay, which `htw relay` runs. */
 #include "actions.h"
-#include "http.h"
 #include "log.h"
 #include "options.h"
 
@@ -18,7 +17,6 @@
 #include <sys/prctl.h>
 
 #define WAIT_MS 1000
-#define LOG_MS 60000 /* between two lines of statistics */
 
 static bool must_stop(void) {
     return htw__signals_stop() != 0;
@@ -82,11 +80,6 @@ static bool serve_metrics(const char *where) {
 
 /* ---- the loop */
 
-static void log_statistics(struct htw__kafka *kafka) {
-    htw__kafka_measure(kafka);
-    htw__log_stats("statistics", &kafka->relay.stats);
-}
-
 static void say_ready(const struct htw__kafka *kafka) {
     char text[128 + HTW__TOPIC_NAME_SIZE];
     snprintf(text, sizeof(text), "ready: %" PRIu64 " of %u partitions of %s",
@@ -96,7 +89,7 @@ static void say_ready(const struct htw__kafka *kafka) {
 
 static int loop(struct htw__kafka *kafka, bool serves) {
     bool was_ready = false;
-    int64_t logged_ms = htw__clock_monotonic_ms(), shown_ms = 0;
+    int64_t shown_ms = 0;
     int error = 0;
     while (error == 0 && htw__signals_stop() == 0) {
         error = htw__kafka_run(kafka, htw__signals_fd(), WAIT_MS);
@@ -105,16 +98,11 @@ static int loop(struct htw__kafka *kafka, bool serves) {
             shown_ms = htw__clock_monotonic_ms();
             show_metrics(kafka);
         }
-        if (htw__signals_take_dump() || htw__clock_monotonic_ms() - logged_ms >= LOG_MS) {
-            logged_ms = htw__clock_monotonic_ms();
-            log_statistics(kafka);
-        }
         if (!was_ready && kafka->relay.stats.stripes > 0) {
             say_ready(kafka);
             was_ready = true;
         }
     }
-    log_statistics(kafka);
     return error;
 }
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
     int64_t ns = 0;
@@ -98,8 +97,6 @@ static const struct htw__option rows[] = {
       .help = "the consumer group (default TOPIC)" },
     { 'c', "create-topics", NULL, htw__set_flag, AT(create_topics),
       .help = "make the topics that are missing, add partitions, and exit" },
-    { 0, "replication", "N", htw__set_number, AT(kafka.replication), .least = 1, .most = INT16_MAX,
-      .help = "of topics that are made (default: that of TOPIC)" },
     { 'w', "width", "DURATION", set_ms, AT(kafka.relay.levels.width_ms), .least = 1,
       .help = "of the lowest buckets (default 1s); cannot be changed later" },
     { 0, "size", "N", htw__set_power, AT(kafka.relay.levels.size), .least = HTW__RELAY_SIZE_MIN,
@@ -130,8 +127,7 @@ static const struct htw__option rows[] = {
               "promises rest on are refused" },
     { 0, "properties", "FILE", read_properties, AT(properties),
       .help = "properties of librdkafka, a line each; # begins a comment\n"
-              "Secrets belong there, or into the environment:\n"
-              "HTW_RELAY_X_SASL_PASSWORD is sasl.password" },
+              "Secrets belong there" },
     { 'n', "limit", "N", htw__set_number, AT(limit), .least = 1, .most = SIZE_MAX / 4096,
       .also = ACTION, .help = "list: at most N records (default 100)" },
     { 0, "after", "CURSOR", set_after, AT(filter.after), .also = ACTION,
@@ -192,8 +188,7 @@ const struct htw__command_line htw__relay_line = {
              "An ID is a htw-id, or the @ and 16 digits that list prints where there is none.\n"
              "All read everything that waits from the topics themselves, while relays run or\n"
              "not. cancel and move need a htw-id. Each says whether it came in time.\n",
-    .notes = "SIGTERM, SIGINT and SIGHUP: commit what was done, leave the group, exit. SIGUSR1\n"
-             "writes the statistics to the log, as each minute and the end do.\n"
+    .notes = "SIGTERM, SIGINT and SIGHUP: commit what was done, leave the group, exit.\n"
              "\n"
              "Exit status:\n"
              "  0  it was stopped by a signal, and everything was committed\n"
@@ -275,7 +270,6 @@ enum htw__wish htw__relay_command_parse(int argc, char *argv[],
                                         struct htw__relay_command *command) {
     *command = (struct htw__relay_command) {
         .kafka = { .commit_ms = 100,
-                   .replication = -1,
                    .relay = { .retry_ms = 60000,
                               .catch_up_ms = 10000,
                               .levels = { 1000, 64, 5 },
@@ -290,8 +284,6 @@ enum htw__wish htw__relay_command_parse(int argc, char *argv[],
         htw__terminal_error("out of memory");
         return HTW__WISH_WRONG;
     }
-    if (!htw__properties_from(&command->properties, environ))
-        return HTW__WISH_WRONG;
     enum htw__wish wish = htw__command_line_read(&htw__relay_line, argc, argv, command);
     if (wish != HTW__WISH_RUN)
         return wish;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "HTW_RELAY_X_"
 #define LINE_MAX_SIZE 4096
 
 /* What the relay sets itself: its promises rest on it, or an option of its own says it. */
@@ -94,20 +93,6 @@ bool htw__properties_read(struct htw__properties *self, const char *path) {
     }
     if (stream != NULL)
         (void)fclose(stream);
-    return is_good;
-}
-
-bool htw__properties_from(struct htw__properties *self, char *const *environment) {
-    bool is_good = true;
-    for (; *environment != NULL && is_good; environment++) {
-        if (strncmp(*environment, PREFIX, strlen(PREFIX)) != 0)
-            continue;
-        char *text = strdup(*environment + strlen(PREFIX));
-        for (char *at = text; at != NULL && *at != '\0' && *at != '='; at++)
-            *at = (char)(*at == '_' ? '.' : tolower((unsigned char)*at));
-        is_good = text != NULL && htw__properties_add(self, text, "environment");
-        free(text);
-    }
     return is_good;
 }
 

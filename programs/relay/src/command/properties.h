@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* properties.h - properties of librdkafka: from the environment, from files, from the command line. What comes later counts. */
+/* properties.h - properties of librdkafka, from files and from the command line. What comes later counts. */
 #ifndef HTW_RELAY_COMMAND_PROPERTIES_H
 #define HTW_RELAY_COMMAND_PROPERTIES_H
 
@@ -17,9 +17,6 @@ bool htw__properties_add(struct htw__properties *properties, const char *text, c
 
 /* Adds those of a file: a line each; blank lines and lines that begin with # are left out. */
 bool htw__properties_read(struct htw__properties *properties, const char *path);
-
-/* Adds those of the environment: HTW_RELAY_X_SASL_PASSWORD is sasl.password. */
-bool htw__properties_from(struct htw__properties *properties, char *const *environment);
 
 void htw__properties_fini(struct htw__properties *properties);
 

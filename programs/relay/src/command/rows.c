@@ -33,8 +33,6 @@ void htw__rows_print_head(void) {
 
 /* What becomes of it, if that is not what it says itself. */
 static void print_fate(const struct htw__waiting *row) {
-    if (row->copies > 1)
-        printf("; %" PRIu32 " times", row->copies);
     if (row->request.recurs)
         fputs("; comes again", stdout);
     if (row->request.is_letter)
@@ -108,7 +106,6 @@ void htw__rows_print_json(FILE *out, const struct htw__waiting *row) {
     else
         htw__json_number(&json, "level", row->from.level);
     htw__json_number(&json, "stripe", row->from.stripe);
-    htw__json_number(&json, "copies", row->copies);
     htw__json_bool(&json, "letter", row->request.is_letter);
     htw__json_bool(&json, "recurs", row->request.recurs);
     write_headers(&json, row->record);

@@ -9,8 +9,7 @@ let asked = null; // the search that runs, to end it when another begins
 let after = null;
 
 function fateOf(row) {
-    return [row.copies > 1 ? row.copies + ' times' : '',
-            row.recurs ? 'comes again' : '',
+    return [row.recurs ? 'comes again' : '',
             row.letter ? 'a dead letter that was refused' : ''].filter(text => text !== '').join(', ');
 }
 
@@ -38,8 +37,7 @@ function cancel(row, line) {
 function move(row, line) {
     const at = prompt('Deliver ' + row.id + ' when? An instant, or +DURATION from now.', '+1h');
     if (at !== null)
-        change(row, line, { method: 'PATCH', headers: { 'Content-Type': 'application/json' },
-                            body: '{"at": "' + at.replace(/["\\]/g, '') + '"}' });
+        change(row, line, { method: 'PATCH', body: at });
 }
 
 function addRow(row) {

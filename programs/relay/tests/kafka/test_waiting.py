@@ -35,7 +35,6 @@ def test_what_waits_is_listed_while_relays_move_it(case):
         lists += 1
         times = {row["key"]: int(row["time_ms"]) for row in rows}
         assert len(times) == len(rows), "a record was listed twice"
-        assert all(row["copies"] == 1 for row in rows), "a record was found twice, and counted as two"
         if not sent:
             assert len(times) > 90000, len(times)
         sent.update({key: at for key, at in times.items() if key not in sent})

@@ -117,8 +117,14 @@ void broker_end(struct broker *self, bool is_committed) {
     self->sender_txn = 0;
 }
 
+static bool has_ended(const struct broker_txn *txn) {
+    return txn->state == TXN_COMMITTED || txn->state == TXN_ABORTED;
+}
+
 void broker_resolve(struct broker *self, const struct member *members, size_t count, bool is_all) {
-    for (size_t txn = 1; txn < self->txn_count; txn++) {
+    while (self->txns_ended < self->txn_count && has_ended(&self->txns[self->txns_ended]))
+        self->txns_ended++;
+    for (size_t txn = self->txns_ended; txn < self->txn_count; txn++) {
         bool is_held = txn == self->sender_txn;
         for (size_t i = 0; i < count; i++)
             is_held = is_held || (members[i].is_alive &&
@@ -156,7 +162,7 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     }
     if (member_is_committing(self, htw__channel_of(outgoing->from)))
         stop("published while the channel is committing");
-    size_t *txn = &self->txns[htw__channel_of(outgoing->from) - 1];
+    size_t *txn = &self->txns[htw__channel_of(outgoing->from)];
     if (!broker->at_least_once && *txn == 0) {
         broker_resolve(broker, NULL, 0, false); /* a producer has one transaction at a time */
         *txn = add_txn(broker, TXN_OPEN);
@@ -304,7 +310,7 @@ void member_recover(struct member *self) {
     for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++)
         if (self->owns[stripe] && member_gain(self, stripe) != HTW__GAIN_OK)
             stop("cannot be taken over again");
-    if (member_commit(self, HTW__CHANNEL_ALL, false) != 0)
+    if (member_commit(self, HTW__CHANNEL_FILE, false) != 0)
         stop("an empty commit fails");
 }
 
@@ -340,6 +346,8 @@ int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
         } else if (self->input_told[stripe] != *at) {
             self->input_told[stripe] = *at;
             htw__relay_reached(&self->relay, from, *at);
+        } else {
+            break;
         }
     }
     return error;
@@ -362,6 +370,8 @@ int member_poll_buckets(struct member *self, size_t max) {
             } else if (read->told != read->position) {
                 read->told = read->position;
                 htw__relay_reached(&self->relay, source, read->position);
+            } else {
+                break;
             }
         }
     }
@@ -386,7 +396,7 @@ void member_acknowledge(struct member *self, size_t max) {
 /* ---- commits */
 
 bool member_is_committing(const struct member *self, enum htw__channel channel) {
-    return self->commits[channel - 1].is_in_flight;
+    return self->commits[channel].is_in_flight;
 }
 
 /* What was published is acknowledged. */
@@ -419,20 +429,17 @@ static int apply(struct member *self, enum htw__channel channel,
         partition->committed = position->offset;
         memcpy(partition->metadata, position->metadata, sizeof(partition->metadata));
     }
-    for (int i = 0; i < 2; i++) {
-        if (((int)channel & (i + 1)) == 0 || self->txns[i] == 0)
-            continue;
-        if (slow_markers)
-            broker->txns[self->txns[i]].state = TXN_COMMITTING;
-        else
-            end_txn(broker, self->txns[i], TXN_COMMITTED);
-        self->txns[i] = 0;
-    }
+    size_t txn = self->txns[channel];
+    if (txn != 0 && slow_markers)
+        broker->txns[txn].state = TXN_COMMITTING;
+    else if (txn != 0)
+        end_txn(broker, txn, TXN_COMMITTED);
+    self->txns[channel] = 0;
     return 0;
 }
 
 int member_commit_begin(struct member *self, enum htw__channel channel) {
-    struct broker_commit *commit = &self->commits[channel - 1];
+    struct broker_commit *commit = &self->commits[channel];
     assert(!commit->is_in_flight);
     if (list_positions(self, channel) != 0)
         return -EPERM;
@@ -445,7 +452,7 @@ int member_commit_begin(struct member *self, enum htw__channel channel) {
 }
 
 void member_commit_do(struct member *self, enum htw__channel channel, bool slow_markers) {
-    struct broker_commit *commit = &self->commits[channel - 1];
+    struct broker_commit *commit = &self->commits[channel];
     if (!commit->is_in_flight || commit->is_ended)
         return;
     commit->is_ended = true;
@@ -453,7 +460,7 @@ void member_commit_do(struct member *self, enum htw__channel channel, bool slow_
 }
 
 int member_commit_end(struct member *self, enum htw__channel channel, bool slow_markers) {
-    struct broker_commit *commit = &self->commits[channel - 1];
+    struct broker_commit *commit = &self->commits[channel];
     if (!commit->is_in_flight)
         return 0;
     member_commit_do(self, channel, slow_markers);
@@ -466,9 +473,8 @@ int member_commit_end(struct member *self, enum htw__channel channel, bool slow_
 }
 
 int member_commit(struct member *self, enum htw__channel channel, bool slow_markers) {
-    for (unsigned i = HTW__CHANNEL_FILE; i <= HTW__CHANNEL_DELIVER; i++)
-        if ((channel & i) != 0 && member_commit_end(self, (enum htw__channel)i, slow_markers) != 0)
-            return -EPERM;
+    if (member_commit_end(self, channel, slow_markers) != 0)
+        return -EPERM;
     int error = list_positions(self, channel);
     if (error == 0)
         error =

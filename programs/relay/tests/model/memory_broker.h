@@ -44,6 +44,7 @@ struct broker {
     struct broker_partition out;      /* all topics together */
     struct broker_txn *txns;          /* 0: what is written without one */
     size_t txn_count, txn_room;
+    size_t txns_ended;   /* all before this one are committed or aborted */
     size_t sender_txn;   /* of a producer; 0: it has none */
     unsigned generation; /* of the group: each rebalance makes a new one */
     int64_t now_ms;

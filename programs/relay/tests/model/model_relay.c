@@ -264,7 +264,7 @@ static void expect_gain(struct member *member, uint32_t stripe) {
     enum htw__gain result = member_gain(member, stripe);
     if (result != HTW__GAIN_OK)
         fail("a stripe could not be taken over", (size_t)result);
-    if (member_commit(member, HTW__CHANNEL_ALL, false) != 0)
+    if (member_commit(member, HTW__CHANNEL_FILE, false) != 0)
         fail("the first commit of a stripe failed", stripe);
 }
 
@@ -379,7 +379,7 @@ static void commit_one(struct member *member, enum htw__channel channel) {
 
 /* Some of what was delivered, and is not committed, is cancelled. */
 static void cancel_leaving(const struct member *member) {
-    size_t txn = member->txns[HTW__CHANNEL_DELIVER - 1], victim;
+    size_t txn = member->txns[HTW__CHANNEL_DELIVER], victim;
     for (size_t i = broker.out.count; i > 0 && sent_count < RECORDS_MAX; i--) {
         const struct broker_record *delivered = &broker.out.records[i - 1];
         if (txn == 0 || delivered->txn != txn || broker.sender_txn != 0 ||
@@ -402,7 +402,7 @@ static void be_faulty(void) {
         if (broker.at_least_once && member->is_alive && below(2) == 0)
             member_lose(member, below(3) == 0);
         if (below(2) == 0) /* what was asked for is done, and the member never knows */
-            member_commit_do(member, (enum htw__channel)(1 + below(2)), below(2) == 0);
+            member_commit_do(member, (enum htw__channel)below(2), below(2) == 0);
         if (member->is_alive)
             member_kill(member);
         start_some();

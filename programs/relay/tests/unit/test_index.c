@@ -81,8 +81,8 @@ RELAY_TEST(index_cancel_that_meets_nothing_has_no_later_effect) {
         arrive(13, "htw-cancel", has_time, NULL); /* perhaps of somebody else, or sent again */
         arrive(14, "htw-id", true, NULL);
         assert_int_equal(seen.count[TO_BUCKET], 2);
-        assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancelled, 1);
-        assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancels_late, 2);
+        assert_int_equal(relay.open[HTW__CHANNEL_FILE].cancelled, 1);
+        assert_int_equal(relay.open[HTW__CHANNEL_FILE].cancels_late, 2);
         leave(11);
         assert_int_equal(seen.count[TO_TOPIC], 0);
         leave(14);
@@ -98,7 +98,24 @@ RELAY_TEST(index_cancel_in_a_bucket_is_a_dead_letter) {
         relay_pass_on(of_bucket, RELAY_RECORD(77, "htw-cancel", "a", "htw-deliver-at", "1002000")),
         0);
     assert_true(is_alive(10));
-    assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].dead, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_DELIVER].dead, 1);
+}
+
+/* Not before: if the delivery is aborted, the record is alive again. */
+RELAY_TEST(index_entry_is_removed_when_its_delivery_is_committed) {
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    leave(10);
+    clean();
+    assert_int_equal(seen.count[TO_INDEX_ERASED], 0);
+    commit(HTW__CHANNEL_DELIVER);
+    arrive(11, "htw-id", true, NULL);
+    leave(11); /* before the entry of the other one was removed, which it has replaced */
+    clean();
+    assert_int_equal(seen.count[TO_INDEX_ERASED], 0);
+    commit(HTW__CHANNEL_DELIVER);
+    clean();
+    assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
 }
 
 /* Or the successor, which asks again, would find that the victim has left. */
@@ -191,6 +208,6 @@ RELAY_TEST(index_that_was_lost_lets_records_out) {
     relay.stripes[0]->ids_log.since = 20;
     leave(15);
     leave(25); /* was cancelled, and is not counted */
-    assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].ids_lost, 1);
-    assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].delivered, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_DELIVER].ids_lost, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_DELIVER].delivered, 1);
 }

@@ -39,8 +39,8 @@ RELAY_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
     assert_int_equal(seen.value_size, 0);
     assert_int_equal(seen.key_size, 3);
     assert_string_equal(seen.headers, "a=b;htw-deliver-at=soon;" REASON "htw-source=input 0 7;");
-    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 1);
-    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE].dead, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE].dead_short, 1);
 }
 
 /* With the same reason, which the producer cannot have given. */
@@ -50,8 +50,8 @@ static void expect_that_it_waits_and_comes_again(void) {
     assert_int_equal(seen.bucket.level, 0);
     assert_int_equal(seen.value_size, 5);
     assert_string_equal(seen.headers, "a=b;htw-deliver-at=soon;" REASON "htw-retry-at=1002500;");
-    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 0);
-    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_refused, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE].dead, 0);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE].dead_refused, 1);
     /* Demoted, it stays what it is. */
     const struct htw__relay_record record =
         RELAY_RECORD(3, "htw-deliver-at", "soon", "htw-cancel", "", "htw-reason", "why",
@@ -95,7 +95,7 @@ RELAY_TEST(letter_that_is_refused_later_becomes_smaller_and_then_waits) {
     begin();
     assert_true(refuse(7, true, true));
     arrive(7);
-    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE].dead_short, 1);
     assert_non_null(strstr(seen.headers, REASON));
     begin();
     assert_true(refuse(8, true, true));
@@ -135,7 +135,7 @@ RELAY_TEST(letter_that_was_aborted_is_not_counted) {
     begin();
     arrive(7);
     htw__relay_lose_all(&relay);
-    htw__relay_committed(&relay, HTW__CHANNEL_ALL);
+    htw__relay_committed(&relay, HTW__CHANNEL_FILE);
     assert_int_equal(relay.stats.done.dead, 0);
     begin();
     arrive(7);

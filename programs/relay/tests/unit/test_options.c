@@ -44,7 +44,7 @@ UNIT_TEST(relay_options_not_given_have_defaults) {
     const struct htw__relay_options *relay = &kafka->relay;
     assert_string_equal(complaint, "");
     assert_string_equal(kafka->group, "later");
-    assert_true(kafka->property_count == 0 && kafka->commit_ms == 100 && kafka->replication == -1);
+    assert_true(kafka->property_count == 0 && kafka->commit_ms == 100);
     assert_true(kafka->instance == NULL && relay->dead_letters == NULL && command.metrics == NULL);
     assert_true(relay->levels.width_ms == 1000 && relay->levels.size == 64 &&
                 relay->levels.count == 5);
@@ -57,9 +57,9 @@ UNIT_TEST(relay_options_not_given_have_defaults) {
 
 UNIT_TEST(relay_options_are_taken) {
     assert_int_equal(PARSE("-ba:1,b:2", "-tout", "-ap*", "-aq", "-ddead", "-ggroup", "-c",
-                           "-w250ms", "-i20ms", "-m64M", "-k", "-Xa=b=c", "--replication=3",
-                           "--size=8", "--levels=7", "--at-least-once", "--instance=Relay-1.a_b",
-                           "--recover", "--metrics=[127.0.0.1]:9100", "in"),
+                           "-w250ms", "-i20ms", "-m64M", "-k", "-Xa=b=c", "--size=8", "--levels=7",
+                           "--at-least-once", "--instance=Relay-1.a_b", "--recover",
+                           "--metrics=[127.0.0.1]:9100", "in"),
                      HTW__WISH_RUN);
     const struct htw__kafka_options *kafka = &command.kafka;
     const struct htw__relay_options *relay = &kafka->relay;
@@ -81,7 +81,7 @@ UNIT_TEST(relay_options_are_taken) {
         assert_string_equal(words[i][0], words[i][1]);
     assert_true(relay->levels.width_ms == 250 && relay->levels.size == 8 &&
                 relay->levels.count == 7);
-    assert_true(relay->lead_ms == 250 && kafka->commit_ms == 20 && kafka->replication == 3);
+    assert_true(relay->lead_ms == 250 && kafka->commit_ms == 20);
     assert_int_equal(relay->max_memory, 64 << 20);
     assert_true(command.create_topics && relay->keep_partition && relay->recover &&
                 kafka->at_least_once);
@@ -155,12 +155,10 @@ static enum htw__wish parse_file(const char *text) {
     return wish;
 }
 
-UNIT_TEST(relay_options_take_properties_from_files_and_the_environment) {
-    setenv("HTW_RELAY_X_SASL_PASSWORD", "a secret=1", 1);
-    assert_int_equal(parse_file("# a comment\n\n  sasl.username=me \nssl.key.password==\n"),
+UNIT_TEST(relay_options_take_properties_from_files) {
+    assert_int_equal(parse_file("# a comment\n\n  sasl.username=a name=1 \nssl.key.password==\n"),
                      HTW__WISH_RUN);
-    static const char *const wanted[][2] = { { "sasl.password", "a secret=1" },
-                                             { "sasl.username", "me" },
+    static const char *const wanted[][2] = { { "sasl.username", "a name=1" },
                                              { "ssl.key.password", "=" },
                                              { "last", "1" } };
     assert_int_equal(command.kafka.property_count, COUNT_OF(wanted));
@@ -168,7 +166,6 @@ UNIT_TEST(relay_options_take_properties_from_files_and_the_environment) {
         assert_string_equal(command.kafka.properties[i].name, wanted[i][0]);
         assert_string_equal(command.kafka.properties[i].value, wanted[i][1]);
     }
-    unsetenv("HTW_RELAY_X_SASL_PASSWORD");
 }
 
 /* Values are not printed: they may be secrets. */
@@ -181,16 +178,11 @@ UNIT_TEST(relay_options_say_which_property_is_wrong) {
     assert_null(strstr(complaint, "secret"));
     assert_int_equal(PARSE("-bx", "-tout", "--properties=/dev/zero", "in"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, "/dev/zero: line 1: too long, or has a zero byte\n"));
-    setenv("HTW_RELAY_X_ACKS", "secret", 1);
-    assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__WISH_WRONG);
-    assert_string_equal(complaint, "htw relay: environment: " OWN("acks") "\n");
-    unsetenv("HTW_RELAY_X_ACKS");
 }
 
 UNIT_TEST(relay_options_of_actions_are_taken) {
     assert_int_equal(PARSE("list", "-bx", "later", "-tout", "-n5", "--from=10", "--until=20.5",
-                           "--key=k", "--grep=g", "-J",
-                           "--after=5.0000000000000001.0000000000000002"),
+                           "--key=k", "--grep=g", "-J", "--after=5.0000000000000002"),
                      HTW__WISH_RUN);
     assert_string_equal(complaint, "");
     assert_int_equal(command.action, HTW__RELAY_LIST);
