@@ -15,21 +15,21 @@
 #define AT_ONCE 4
 
 static const struct htw__http_route routes[] = {
-    { "GET", "/health", HTW__HTTP_HEALTH, HTW__PAGE_NONE, NULL },
-    { "GET", "/", HTW__HTTP_PAGE, HTW__PAGE_NONE, NULL },
-    { "GET", "/queues", HTW__HTTP_READ, HTW__PAGE_QUEUES, NULL },
-    { "GET", "/queue", HTW__HTTP_READ, HTW__PAGE_QUEUE, NULL },
-    { "POST", "/queue/kick", HTW__HTTP_CHANGE, HTW__PAGE_KICK, NULL },
-    { "POST", "/queue/pause", HTW__HTTP_CHANGE, HTW__PAGE_PAUSE, NULL },
-    { "POST", "/queue/resume", HTW__HTTP_CHANGE, HTW__PAGE_RESUME, NULL },
-    { "GET", "/jobs", HTW__HTTP_READ, HTW__PAGE_JOBS, NULL },
-    { "POST", "/jobs", HTW__HTTP_CHANGE, HTW__PAGE_PUT, "" },
-    { "POST", "/jobs/*/kick", HTW__HTTP_CHANGE, HTW__PAGE_KICK_JOB, NULL },
-    { "POST", "/jobs/*/bury", HTW__HTTP_CHANGE, HTW__PAGE_BURY, NULL },
-    { "POST", "/jobs/*/move", HTW__HTTP_CHANGE, HTW__PAGE_MOVE, NULL },
-    { "POST", "/jobs/*/delete", HTW__HTTP_CHANGE, HTW__PAGE_DELETE, NULL },
-    { "GET", "/jobs/*", HTW__HTTP_READ, HTW__PAGE_JOB, NULL },
-    { "GET", "/metrics", HTW__HTTP_READ, HTW__PAGE_METRICS, NULL },
+    { "GET", "/health", HTW__HTTP_HEALTH, HTW__PAGE_NONE, false },
+    { "GET", "/", HTW__HTTP_PAGE, HTW__PAGE_NONE, false },
+    { "GET", "/queues", HTW__HTTP_READ, HTW__PAGE_QUEUES, false },
+    { "GET", "/queue", HTW__HTTP_READ, HTW__PAGE_QUEUE, false },
+    { "POST", "/queue/kick", HTW__HTTP_CHANGE, HTW__PAGE_KICK, false },
+    { "POST", "/queue/pause", HTW__HTTP_CHANGE, HTW__PAGE_PAUSE, false },
+    { "POST", "/queue/resume", HTW__HTTP_CHANGE, HTW__PAGE_RESUME, false },
+    { "GET", "/jobs", HTW__HTTP_READ, HTW__PAGE_JOBS, false },
+    { "POST", "/jobs", HTW__HTTP_CHANGE, HTW__PAGE_PUT, true },
+    { "POST", "/jobs/*/kick", HTW__HTTP_CHANGE, HTW__PAGE_KICK_JOB, false },
+    { "POST", "/jobs/*/bury", HTW__HTTP_CHANGE, HTW__PAGE_BURY, false },
+    { "POST", "/jobs/*/move", HTW__HTTP_CHANGE, HTW__PAGE_MOVE, false },
+    { "POST", "/jobs/*/delete", HTW__HTTP_CHANGE, HTW__PAGE_DELETE, false },
+    { "GET", "/jobs/*", HTW__HTTP_READ, HTW__PAGE_JOB, false },
+    { "GET", "/metrics", HTW__HTTP_READ, HTW__PAGE_METRICS, false },
 };
 
 enum parameter {

@@ -146,9 +146,6 @@ struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
         refuse(&target, 403, "this server has no token, so nothing can be changed");
     else if ((changes || !guard->is_local) && !has_token(ask, guard))
         refuse(&target, 401, "the token is missing, or it is wrong");
-    else if (route->body != NULL && *route->body != '\0' &&
-             (ask->type == NULL || strncasecmp(ask->type, "application/json", 16) != 0))
-        refuse(&target, 415, route->body);
     return target;
 }
 

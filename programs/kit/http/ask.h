@@ -36,7 +36,7 @@ const char *htw__http_set_token(struct htw__http_guard *guard, const char *text)
 /* What a request has; header fields that it has not are NULL. */
 struct htw__http_ask {
     const char *method, *path;
-    const char *host, *origin, *site, *type, *authorization;
+    const char *host, *origin, *site, *authorization;
 };
 
 enum htw__http_right {
@@ -51,9 +51,8 @@ struct htw__http_route {
     const char *method; /* GET is HEAD, too */
     const char *path;   /* a `*` stands for a name of at least one byte */
     enum htw__http_right right;
-    int action; /* for the service */
-    const char
-        *body; /* what a body of JSON is, in words; "": it is any bytes; NULL: there is none */
+    int action;         /* for the service */
+    bool takes_payload; /* a body of any bytes; others have at most a short text */
 };
 
 struct htw__http_routes {

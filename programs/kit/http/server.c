@@ -337,7 +337,6 @@ static struct htw__http_target find_target(struct MHD_Connection *connection,
         field(connection, "Host"),
         field(connection, "Origin"),
         field(connection, "Sec-Fetch-Site"),
-        field(connection, "Content-Type"),
         field(connection, "Authorization"),
     };
     return htw__http_find(&server.service->routes, &ask, &place->guard);
@@ -366,8 +365,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     struct htw__http_target target = find_target(connection, context, url, method);
     if (!incoming->has_begun) { /* the body follows, if there is one */
         incoming->has_begun = true;
-        incoming->takes_payload =
-            target.status == 0 && target.route->body != NULL && *target.route->body == '\0';
+        incoming->takes_payload = target.status == 0 && target.route->takes_payload;
         return MHD_YES;
     }
     if (*data_size > 0) {

@@ -21,12 +21,12 @@
 #define READS_MAX 2
 
 static const struct htw__http_route routes[] = {
-    { "GET", "/health", HTW__HTTP_HEALTH, HTW__RELAY_NO_ACTION, NULL },
-    { "GET", "/", HTW__HTTP_PAGE, HTW__RELAY_NO_ACTION, NULL },
-    { "GET", "/waiting", HTW__HTTP_READ, HTW__RELAY_LIST, NULL },
-    { "GET", "/waiting/*", HTW__HTTP_READ, HTW__RELAY_SHOW, NULL },
-    { "DELETE", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_CANCEL, NULL },
-    { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, "" },
+    { "GET", "/health", HTW__HTTP_HEALTH, HTW__RELAY_NO_ACTION, false },
+    { "GET", "/", HTW__HTTP_PAGE, HTW__RELAY_NO_ACTION, false },
+    { "GET", "/waiting", HTW__HTTP_READ, HTW__RELAY_LIST, false },
+    { "GET", "/waiting/*", HTW__HTTP_READ, HTW__RELAY_SHOW, false },
+    { "DELETE", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_CANCEL, false },
+    { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, false },
 };
 
 static const char *set(void *context, const char *name, const char *value) {
@@ -113,7 +113,6 @@ int htw__http_run(struct htw__relay_command *command) {
     const struct htw__http_service service = {
         .routes = { routes, sizeof(routes) / sizeof(routes[0]),
                     "there are /, /health, /waiting and /waiting/ID" },
-        .payload_max = HTW__HTTP_BODY_MAX,
         .page = htw__page_before,
         .at_once = READS_MAX,
         .option = "--listen",

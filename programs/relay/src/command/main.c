@@ -68,7 +68,7 @@ static void answer(void *context, struct htw__http_request *request) {
 
 static bool serve_metrics(const char *where) {
     static const struct htw__http_route routes[] = { { "GET", "/metrics", HTW__HTTP_OPEN, 0,
-                                                       NULL } };
+                                                       false } };
     static const struct htw__http_service service = { .routes = { routes, 1, "there is /metrics" },
                                                       .at_once = 2,
                                                       .is_open = true,
