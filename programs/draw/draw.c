@@ -21,11 +21,6 @@
 #define MAX_LINE ((size_t)16 * 1024 * 1024)
 #define BATCH 256
 
-struct htw__run_timer {
-    struct htw_timer timer;
-    struct htw__run_timer *previous; /* the one that was made before it */
-};
-
 /* ---- options */
 
 static bool set_at(const struct htw__option *option, void *member, const char *argument) {
@@ -80,13 +75,20 @@ static const struct htw__command_line line = {
 
 /* ---- time */
 
+/* Lets all timers expire whose tick is not later. */
+static void expire(struct htw__run *run, uint64_t tick) {
+    struct htw_timer *expired[BATCH];
+    size_t count = BATCH;
+    while (count == BATCH) {
+        (void)htw_wheel_poll_batch(run->wheel, tick, expired, BATCH, 0, &count);
+        for (size_t i = 0; i < count; i++)
+            free(expired[i]);
+    }
+}
+
 static void advance(struct htw__run *run, int64_t time_ns) {
-    struct htw_timer *expired[BATCH]; /* they stay in the list */
-    size_t count;
     run->now_ns = htw__time_later(run->now_ns, time_ns);
-    uint64_t tick = htw__time_tick_before(run->now_ns, run->tick_ns);
-    while (htw_wheel_poll_batch(run->wheel, tick, expired, BATCH, 0, &count) == HTW_MORE)
-        continue;
+    expire(run, htw__time_tick_before(run->now_ns, run->tick_ns));
 }
 
 static const char *wait_for(struct htw__run *run, const char *bytes, size_t size) {
@@ -103,18 +105,14 @@ static const char *wait_for(struct htw__run *run, const char *bytes, size_t size
 /* ---- lines */
 
 static int arm(struct htw__run *run, uint64_t deadline) {
-    struct htw__run_timer *timer = malloc(sizeof(*timer));
+    struct htw_timer *timer = malloc(sizeof(*timer));
     if (timer == NULL)
         return -ENOMEM;
-    htw_timer_init(&timer->timer);
-    int error = htw_wheel_schedule(run->wheel, &timer->timer, deadline);
-    if (error != 0) {
+    htw_timer_init(timer);
+    int error = htw_wheel_schedule(run->wheel, timer, deadline);
+    if (error != 0)
         free(timer);
-        return error;
-    }
-    timer->previous = run->last;
-    run->last = timer;
-    return 0;
+    return error;
 }
 
 static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *read) {
@@ -177,12 +175,9 @@ int htw__run_lines(struct htw__run *run, char *const names[], int count) {
 }
 
 void htw__run_fini(struct htw__run *run) {
+    if (run->wheel != NULL)
+        expire(run, HTW_NEVER_TICK);
     htw_wheel_destroy(run->wheel);
-    while (run->last != NULL) {
-        struct htw__run_timer *timer = run->last;
-        run->last = timer->previous;
-        free(timer);
-    }
 }
 
 static int draw(struct htw__run *run, char *const names[], int count) {

@@ -21,8 +21,7 @@ struct htw__run {
 
     struct htw_wheel *wheel;
     int64_t now_ns;
-    struct htw__run_timer *last; /* of all that were made */
-    bool is_over;                /* a line waits for longer than `until_ns` */
+    bool is_over;    /* a line waits for longer than `until_ns` */
     bool has_failed; /* a line was bad or a file could not be read: the reason was printed */
 };
 
@@ -36,7 +35,7 @@ void htw__run_fini(struct htw__run *run);
  * of a level with many buckets it shows groups. The same wheel gives the same bytes. No timer of it may be due.
  * Whether writing has failed, the stream knows.
  */
-void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, FILE *stream);
+void htw__picture_write(const struct htw_wheel *wheel, int64_t tick_ns, FILE *stream);
 
 /* Runs the command; `argv[0]` is its name in messages. Returns the exit status. */
 int htw__draw_command(int argc, char *argv[]);

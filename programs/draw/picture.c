@@ -39,7 +39,6 @@ struct picture {
     int y; /* of the last line of text */
     struct htw_wheel_stats stats;
     uint64_t clock;
-    size_t never;                                  /* timers that never come due */
     struct htw_wheel_bucket queue[LISTED_BUCKETS]; /* the first buckets of the delay queue */
     size_t listed;
 };
@@ -117,17 +116,11 @@ static uint32_t slot_of_clock(const struct picture *picture, const struct level 
     return (uint32_t)(picture->clock >> level->shift) & (picture->stats.size - 1);
 }
 
-static bool count_never(struct htw_timer *timer, void *arg) {
-    *(size_t *)arg += htw_timer_deadline(timer) == HTW_NEVER_TICK;
-    return true;
-}
-
-static void read_wheel(struct picture *picture, struct htw_wheel *wheel) {
+static void read_wheel(struct picture *picture, const struct htw_wheel *wheel) {
     picture->wheel = wheel;
     picture->stats = (struct htw_wheel_stats)HTW_WHEEL_STATS_INIT;
     (void)htw_wheel_get_stats(wheel, &picture->stats);
     picture->clock = htw_wheel_now(wheel);
-    (void)htw_wheel_for_each(wheel, count_never, &picture->never);
     picture->listed = htw_wheel_first_buckets(wheel, picture->queue, LISTED_BUCKETS);
 }
 
@@ -155,7 +148,7 @@ put(const struct picture *picture, const char *class, int x, const char *format,
 
 static void header(struct picture *picture) {
     uint64_t next = picture->queue[0].tick;
-    char text[HTW__FIGURE_SIZE], never[40] = "";
+    char text[HTW__FIGURE_SIZE];
     put(picture, "big", TEXT_X, "clock: tick %" PRIu64, picture->clock);
     picture->y += ROW + 4;
     if (picture->listed == 0)
@@ -166,10 +159,8 @@ static void header(struct picture *picture) {
     if (picture->listed > 0)
         put(picture, "dim", TEXT_X, "in %s", format_ticks(picture, next - picture->clock, text));
     picture->y += ROW;
-    if (picture->never > 0)
-        snprintf(never, sizeof(never), ", %zu never due", picture->never);
-    put(picture, "dim", TEXT_X, "%" PRIu64 " timer%s pending%s", picture->stats.pending,
-        picture->stats.pending == 1 ? "" : "s", never);
+    put(picture, "dim", TEXT_X, "%" PRIu64 " timer%s pending", picture->stats.pending,
+        picture->stats.pending == 1 ? "" : "s");
 }
 
 static void level_head(const struct picture *picture) {
@@ -323,7 +314,7 @@ static void draw_rings(struct picture *picture, struct level *levels) {
     }
 }
 
-void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, FILE *stream) {
+void htw__picture_write(const struct htw_wheel *wheel, int64_t tick_ns, FILE *stream) {
     struct level levels[HTW_WHEEL_LEVELS_MAX] = { { .number = 0 } };
     struct picture picture = { .tick_ns = tick_ns, .stream = stream, .y = 34 };
     read_wheel(&picture, wheel);
