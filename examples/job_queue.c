@@ -95,10 +95,10 @@ static void *work(void *journal) {
     return NULL;
 }
 
-/* All jobs at once, with a mark that says that they were put: a later start puts no others. */
+/* All jobs at once, and one that never comes: while that has the key, a later start puts no others. */
 static int put_jobs(struct htw_journal *journal) {
     unsigned numbers[JOBS];
-    struct htw_job jobs[JOBS];
+    struct htw_job jobs[JOBS + 1];
     struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
     policy.attempts_max = ATTEMPTS_MAX; /* then it is buried */
     policy.initial_ns = 20 * HTW_MILLISECOND;
@@ -112,12 +112,16 @@ static int put_jobs(struct htw_journal *journal) {
         jobs[i].payload = &numbers[i];
         jobs[i].payload_size = sizeof(numbers[i]);
     }
+    htw_job_init(&jobs[JOBS]);
+    jobs[JOBS].deadline_ns = HTW_NEVER_NS;
+    jobs[JOBS].key = "put";
+    jobs[JOBS].key_size = 3;
+    jobs[JOBS].flags = HTW_JOB_IF_ABSENT;
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     change.jobs = jobs;
-    change.job_count = JOBS;
-    change.mark = "put";
-    change.mark_size = 3;
-    return htw_journal_apply(journal, &change);
+    change.job_count = JOBS + 1;
+    int error = htw_journal_apply(journal, &change);
+    return error == -EEXIST ? 0 : error;
 }
 
 static int run_workers(void) {
@@ -131,7 +135,7 @@ static int run_workers(void) {
         fprintf(stderr, "%s\n", htw_journal_error());
         return 1;
     }
-    if (htw_journal_get_mark(journal, NULL, 0) == 0 && put_jobs(journal) != 0) {
+    if (put_jobs(journal) != 0) {
         fprintf(stderr, "%s\n", htw_journal_error());
         return 1;
     }
@@ -143,7 +147,7 @@ static int run_workers(void) {
     do {
         usleep(5000);
         htw_journal_get_stats(journal, &stats);
-    } while (stats.jobs > 0);
+    } while (stats.jobs > 1);
     all_is_done = true;
     for (int i = 0; i < WORKERS; i++)
         pthread_join(threads[i], NULL);

@@ -201,18 +201,6 @@ HTW_API int64_t htw_calendar_next(const struct htw_calendar *calendar, const str
                                   int64_t after_ns);
 
 /**
- * Finds the first instant of a cron expression after a given one, as htw_calendar_cron(), htw_zone_create() and
- * htw_calendar_next() do: for `next_instant` of struct htw_journal_options.
- *
- * @param zone the name of a time zone; NULL: UTC.
- * @return 0: success; an error of htw_calendar_cron() or htw_zone_create().
- *
- * Cost: that of htw_zone_create(), some 5 us if the zone was used before.
- */
-HTW_API HTW_WARN_UNUSED int htw_calendar_next_of(const char *expression, const char *zone,
-                                                 int64_t after_ns, int64_t *ret_next_ns);
-
-/**
  * Returns the last instant of a calendar before a given one. Every instant that htw_calendar_next()
  * returns is found.
  *

@@ -62,7 +62,7 @@
  *    -ENOMEM     no memory. Nothing has changed
  *    -EAGAIN     `max_jobs`, `max_memory` or HTW_QUEUES_MAX is reached. Nothing has changed. Only where
  *                jobs are put, or a queue is named that did not exist
- *    -EMSGSIZE   a job or the mark is too large. Nothing has changed
+ *    -EMSGSIZE   a job is too large. Nothing has changed
  *    -EEXIST     a job with HTW_JOB_IF_ABSENT has a key that another job has. Nothing has changed
  *    -ESTALE     the lease that a change names has ended. Nothing has changed
  *    -EBUSY      another program has held SQLite's lock for 2 seconds (of a guest: 30). Nothing has changed
@@ -95,9 +95,6 @@ struct htw_journal;
 
 /** The most bytes that payload and key of a job may have together. */
 #define HTW_JOURNAL_JOB_MAX 999999000
-
-/** The most bytes of a mark. */
-#define HTW_JOURNAL_MARK_MAX 4096
 
 /** A job that is handed out. */
 struct htw_delivery {
@@ -149,21 +146,6 @@ typedef void htw_durable(void *arg, int result);
  */
 typedef void htw_stopped(void *context, const char *why);
 
-/**
- * Computes when a recurring job comes: the first instant of a schedule after another one. htw_calendar_next_of() of
- * libhtw-calendar is such a function, for cron expressions.
- *
- * @param schedule    of struct htw_recurring.
- * @param zone        of it; may be NULL.
- * @param after_ns    an instant.
- * @param ret_next_ns receives a later one; HTW_NEVER_NS: there is none. For a later `after_ns` it must not be earlier.
- * @return 0, or an error, such as -EINVAL: then it is tried again a second later.
- *
- * Must return, as callbacks must (htw_callback), and must not call this journal. Threads: called in the thread that writes, and in htw_journal_set_recurring().
- */
-typedef int htw_next_instant(const char *schedule, const char *zone, int64_t after_ns,
-                             int64_t *ret_next_ns);
-
 /** When a change counts as durable. */
 enum htw_synchronous {
     /** When the disk has confirmed it. It survives a crash of the process and of the system, and a
@@ -190,8 +172,6 @@ struct htw_journal_options {
         notice. */
     htw_stopped *stopped;
     void *context; /**< passed to `deliver` and `stopped` */
-    /** When recurring jobs come: htw_calendar_next_of(). NULL, or no scheduler: they do not. */
-    htw_next_instant *next_instant;
     enum htw_synchronous synchronous;
     /**
      * The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in
@@ -235,8 +215,8 @@ struct htw_journal_options {
 
 #define HTW_JOURNAL_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(struct htw_journal_options), NULL, NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, \
-            0, 0, 0, 0, 0, NULL, false, 0                                                          \
+        sizeof(struct htw_journal_options), NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, 0, 0, \
+            0, 0, 0, NULL, false, 0                                                                \
     }
 
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
@@ -293,9 +273,9 @@ HTW_API HTW_WARN_UNUSED int htw_journal_open(struct htw_journal **ret_journal,
  * Opens the file of a journal to look at it, also while another process has it open, and changes nothing of it.
  * (Of a file without a log it undoes a transaction in which a process was killed, as whoever opens it next does.)
  *
- * The calls that look work: peek, list, list_queues, get_queue, list_recurring, get_mark, get_stats, htw_journal_check().
+ * The calls that look work: peek, list, list_queues, get_queue, get_stats, htw_journal_check().
  * Changes return -EROFS. Jobs are as the file says, by the clock: one that is delivered or leased in the memory of a process is READY.
- * Queues and the mark are as they were at the open.
+ * Queues are as they were at the open.
  *
  * @param ret_journal  as of htw_journal_open(); the caller closes it with htw_journal_close().
  * @param path         the file. One without tables, as a crash leaves it at the first open of a journal, is an empty journal.
@@ -461,25 +441,21 @@ struct htw_journal_change {
     size_t done_count;
     struct htw_job *jobs; /**< `job_count` jobs that are put, after the others have ended */
     size_t job_count;
-    /** The new mark: `mark_size` bytes (0 to HTW_JOURNAL_MARK_MAX); NULL: the mark stays. A journal
-        has one mark. It is for the program, to know where it is: for example, how far it has read its
-        input. */
-    const void *mark;
-    size_t mark_size;
     /** `update_count` steps of different jobs, made before `jobs` are put. */
     const struct htw_job_update *updates;
     size_t update_count;
 };
 
 #define HTW_JOURNAL_CHANGE_INIT \
-    { sizeof(struct htw_journal_change), NULL, 0, NULL, 0, NULL, 0, NULL, 0 }
+    { sizeof(struct htw_journal_change), NULL, 0, NULL, 0, NULL, 0 }
 
 /** Sets `change` to HTW_JOURNAL_CHANGE_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_journal_change_init(struct htw_journal_change *change);
 
 /**
- * Makes several changes at once, and waits until they are durable: jobs that are put, jobs that are
- * done, and the mark. A crash leaves all of them or none.
+ * Makes several changes at once, and waits until they are durable: jobs that are put, and jobs that are
+ * done. A crash leaves all of them or none. A job that is ended and put again in one change, with its next deadline, comes
+ * once for each instant of a schedule: docs/journal.md.
  *
  * @param change the `id` of each job is set. The library keeps no pointer to what is in it.
  * @return 0: success;
@@ -867,81 +843,6 @@ typedef bool htw_queue_visit(void *context, const struct htw_queue_stats *stats)
 HTW_API int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
                                     void *context);
 
-/* ------------------------------------------------------------------ recurring jobs */
-
-/** The limits of recurring jobs: the bytes of a name or zone, those of a schedule, and missed jobs that come late. */
-#define HTW_RECURRING_NAME_MAX 255u
-#define HTW_RECURRING_SCHEDULE_MAX 1023u
-#define HTW_RECURRING_CATCH_UP_MAX 1000u
-
-/** A job that comes again: at each instant of the schedule a job is put. Start from HTW_RECURRING_INIT. */
-struct htw_recurring {
-    /** sizeof(struct htw_recurring); HTW_RECURRING_INIT sets it. */
-    size_t struct_size;
-    const char *name;     /**< 1 to HTW_RECURRING_NAME_MAX bytes */
-    const char *schedule; /**< for `next_instant` of the options: a cron expression */
-    const char *zone;     /**< for it: a time zone; NULL: UTC */
-    /** Instants after this one count, also in the past; 0: those after now, or, if there is one of this name with the same
-        schedule and zone, as before. So a program can set them at each start. */
-    int64_t after_ns;
-    /** A job is missed if it is put more than this later, or not before the next instant; 0: 1 minute. */
-    int64_t grace_ns;
-    /** How many missed jobs are put late, up to HTW_RECURRING_CATCH_UP_MAX, as `catch_up` of struct htw_calendar_spec: 0:
-        none; 1: one for all of them; N: the last N. */
-    uint32_t catch_up;
-    /** What is put. Its deadline is the instant. With a key there is one such job at a time: a new one replaces it, or, with
-        HTW_JOB_IF_ABSENT, does not come while that has not ended. */
-    struct htw_job job;
-    /** In a list: the next instant; INT64_MIN: it is not known yet; HTW_NEVER_NS: none. */
-    int64_t next_ns;
-};
-
-#define HTW_RECURRING_INIT \
-    { sizeof(struct htw_recurring), NULL, NULL, NULL, 0, 0, 1, HTW_JOB_INIT, 0 }
-
-/** Sets `rule` to HTW_RECURRING_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_recurring_init(struct htw_recurring *rule);
-
-/**
- * Makes a job recur, in the place of one of this name, and waits until that is durable.
- *
- * The job of an instant is put, and the next instant stored, in one commit: none comes twice, also if the clock is set
- * back, and none is lost. While `max_jobs` is reached, or the disk is full, it is tried again each second.
- *
- * @param rule the library keeps no pointer to it. Without `next_instant` in the options its schedule and zone are not
- *             checked, and it begins when a journal is opened that has it.
- * @return 0: success;
- *         -EINVAL: a member is out of its range, or `next_instant` refuses the schedule;
- *         another error of `next_instant`, as -ENOENT: there is no such time zone;
- *         an error at the top.
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_set_recurring(struct htw_journal *journal,
-                                                      const struct htw_recurring *rule);
-
-/**
- * Ends a recurring job, and waits until that is durable. Jobs that were put stay.
- *
- * @return 0: success; -ENOENT: there is none of this name; an error at the top.
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_remove_recurring(struct htw_journal *journal,
-                                                         const char *name);
-
-/** Receives a recurring job, which is valid until it returns. Returns whether to go on. Must return, as callbacks must
-    (htw_callback), and must not call this journal. */
-typedef bool htw_recurring_visit(void *context, const struct htw_recurring *rule);
-
-/**
- * Shows recurring jobs, in the order of the bytes of their names.
- *
- * @param after those behind this name; NULL: from the first on.
- * @return as htw_journal_list().
- *
- * Cost: some 5 us for each, and others that look wait meanwhile.
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_list_recurring(struct htw_journal *journal,
-                                                       const char *after, uint32_t count,
-                                                       htw_recurring_visit *visit, void *context);
-
 /* ------------------------------------------------------------------ the rest */
 
 /** Receives a sentence about what is wrong in a file; `problem` is valid in this call only. Must return, as callbacks must
@@ -958,17 +859,6 @@ typedef void htw_problem(void *context, const char *problem);
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_check(struct htw_journal *journal, htw_problem *problem,
                                               void *context);
-
-/**
- * Copies the mark, and returns its size. A mark that is not yet durable does not count.
- *
- * @param buffer receives at most `size` bytes. May be NULL if `size` is 0.
- * @return 0 or more: the size of the mark, also where it is greater than `size`; 0 if none was set;
- *         -EINVAL, -EOWNERDEAD.
- *
- * Cost: does not wait for the disk; O(size).
- */
-HTW_API int64_t htw_journal_get_mark(struct htw_journal *journal, void *buffer, size_t size);
 
 /**
  * Counters since the journal was opened. When no thread is in a call and nothing waits to be

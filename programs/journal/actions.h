@@ -37,7 +37,6 @@ struct htw__journal_request {
 int htw__journal_list(const struct htw__journal_request *request);
 int htw__journal_show(const struct htw__journal_request *request);
 int htw__journal_stats(const struct htw__journal_request *request);
-int htw__journal_recurring(const struct htw__journal_request *request);
 int htw__journal_check(const struct htw__journal_request *request);
 
 /* These open the journal. `step` makes a step of each job. */

@@ -76,11 +76,10 @@ static const struct htw__command_line line = {
         "  kick FILE ID...        make these jobs ready, which are buried or delayed\n"
         "  kick -n N FILE         make N jobs of a queue ready: buried ones, or, if there are none,\n"
         "                         delayed ones. Prints how many\n"
-        "  recurring FILE         print the jobs that come again\n"
         "  compact FILE           write the file anew, without free space; takes as much space as\n"
         "                         the jobs need for a time\n"
         "\n"
-        "list, show, stats, recurring and check change nothing, and work while a program has the journal open.\n"
+        "list, show, stats and check change nothing, and work while a program has the journal open.\n"
         "A job that this program is delivering, or has leased not durably, is ready until it is\n"
         "done. The other actions are refused then, unless that program is `htw serve`: it is asked to do\n"
         "them. It refuses to change jobs of its workers, and release and compact.\n",
@@ -115,7 +114,6 @@ static const struct action {
     { "release", htw__journal_step, "I", "--priority", HTW_JOB_RELEASE, "released" },
     { "bury", htw__journal_step, "I", "", HTW_JOB_BURY, "buried" },
     { "kick", htw__journal_kick, "*", "--queue --limit", HTW_JOB_KICK, "kicked" },
-    { "recurring", htw__journal_recurring, "", "", 0, NULL },
     { "compact", htw__journal_compact, "", "", 0, NULL },
 };
 

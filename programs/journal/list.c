@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - the actions of `htw journal` that look: list, show, stats, recurring and check. They change nothing. */
+/* list.c - the actions of `htw journal` that look: list, show, stats and check. They change nothing. */
 #include "actions.h"
 
 #include "../kit/command_line.h"
@@ -257,9 +257,7 @@ static int find_next(const struct view *view, const struct queues *queues, int64
 
 static void print_all_numbers(struct view *view, const struct queues *queues, uint64_t log_bytes,
                               int64_t next_ns) {
-    char mark[HTW_JOURNAL_MARK_MAX], next[HTW__INSTANT_FORMAT_SIZE];
-    int64_t mark_size = htw_journal_get_mark(view->journal, mark, sizeof(mark));
-    const char *shown = mark_size > 0 ? mark : NULL;
+    char next[HTW__INSTANT_FORMAT_SIZE];
     uint64_t bytes = htw__journal_file_bytes(view->request->path);
     struct htw__json *json = &view->json;
     bool is_json = view->request->json;
@@ -277,14 +275,11 @@ static void print_all_numbers(struct view *view, const struct queues *queues, ui
         htw__json_instant(json, "next", next_ns, HTW_NEVER_NS);
         htw__json_number(json, "file_bytes", bytes);
         htw__json_number(json, "log_bytes", log_bytes);
-        htw__json_bytes(json, "mark", shown, (size_t)mark_size);
         end_json(view);
     } else {
-        printf("next   %s\nbytes  %" PRIu64 ", and %" PRIu64 " in the log\nmark   ",
+        printf("next   %s\nbytes  %" PRIu64 ", and %" PRIu64 " in the log\n",
                next_ns == HTW_NEVER_NS ? "-" : htw__instant_or_never(next_ns, next), bytes,
                log_bytes);
-        htw__text_print_or_dash(shown, (size_t)mark_size, ALL_COLUMNS);
-        putchar('\n');
     }
 }
 
@@ -300,69 +295,6 @@ int htw__journal_stats(const struct htw__journal_request *request) {
         print_all_numbers(&view, &queues, stats.log_bytes, next_ns);
     free(queues.of);
     return end(&view, success);
-}
-
-/* ---- recurring jobs */
-
-struct rules {
-    bool json;
-    char last[HTW_RECURRING_NAME_MAX + 1];
-};
-
-static void write_rule(const struct htw_recurring *rule) {
-    struct htw__json json = { .out = stdout };
-    htw__json_begin(&json, NULL, '{');
-    htw__json_instant(&json, "next", rule->next_ns, INT64_MIN);
-    htw__json_text(&json, "name", rule->name);
-    htw__json_text(&json, "schedule", rule->schedule);
-    htw__json_text(&json, "zone", rule->zone);
-    htw__json_number(&json, "catch_up", rule->catch_up);
-    htw__json_number(&json, "priority", rule->job.priority);
-    htw__json_text(&json, "queue", rule->job.queue);
-    htw__json_bytes(&json, "key", rule->job.key, rule->job.key_size);
-    htw__json_bytes(&json, "payload", rule->job.payload, rule->job.payload_size);
-    htw__json_end(&json, '}');
-    putchar('\n');
-}
-
-static bool print_rule(void *context, const struct htw_recurring *rule) {
-    struct rules *rules = context;
-    const char *const words[] = { rule->name, rule->schedule, rule->zone, rule->job.queue };
-    char next[HTW__INSTANT_FORMAT_SIZE];
-    strcpy(rules->last, rule->name);
-    if (rules->json) {
-        write_rule(rule);
-        return !ferror(stdout);
-    }
-    printf("%-27s", rule->next_ns == INT64_MIN ? "-" : htw__instant_or_never(rule->next_ns, next));
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        fputs("  ", stdout);
-        print_word(words[i]);
-    }
-    if (rule->job.key != NULL) {
-        fputs("  [", stdout);
-        htw__text_print(stdout, rule->job.key, rule->job.key_size, PAYLOAD_COLUMNS);
-        putchar(']');
-    }
-    fputs("  ", stdout);
-    htw__text_print(stdout, rule->job.payload, rule->job.payload_size, PAYLOAD_COLUMNS);
-    putchar('\n');
-    return !ferror(stdout);
-}
-
-int htw__journal_recurring(const struct htw__journal_request *request) {
-    struct view view;
-    struct rules rules = { .json = request->json };
-    int got = 0;
-    bool success = begin(&view, request);
-    if (success && !request->json)
-        printf("%-27s  %s\n", "NEXT", "NAME  SCHEDULE  ZONE  QUEUE  [KEY]  PAYLOAD");
-    do
-        got = success
-                  ? htw_journal_list_recurring(view.journal, rules.last, SLICE, print_rule, &rules)
-                  : 0;
-    while (got == (int)SLICE && !ferror(stdout));
-    return end(&view, success && htw__journal_succeeds(got));
 }
 
 /* ---- check */

@@ -13,7 +13,6 @@
 #include "fields.h"
 #include "zone.h"
 
-#include <errno.h>
 
 /* Whole seconds here; the range of their nanoseconds. */
 #define LAST_S (INT64_MAX / HTW_SECOND)
@@ -71,21 +70,6 @@ int64_t htw_calendar_next(const struct htw_calendar *calendar, const struct htw_
         return HTW_NEVER_NS;
     int64_t instant_s = next_s(calendar, zone, floor_s(after_ns));
     return instant_s == INT64_MAX ? HTW_NEVER_NS : instant_s * HTW_SECOND;
-}
-
-int htw_calendar_next_of(const char *expression, const char *zone, int64_t after_ns,
-                         int64_t *ret_next_ns) {
-    struct htw_calendar calendar;
-    struct htw_zone *loaded = NULL;
-    if (ret_next_ns == NULL)
-        return -EINVAL;
-    int error = htw_calendar_cron(&calendar, expression, NULL);
-    if (error == 0 && zone != NULL)
-        error = htw_zone_create(&loaded, zone);
-    if (error == 0)
-        *ret_next_ns = htw_calendar_next(&calendar, loaded, after_ns);
-    htw_zone_destroy(loaded);
-    return error;
 }
 
 /* By halves: the next instant after an earlier time is never later than that after a later one. */

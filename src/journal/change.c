@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c - what a caller wants written: jobs that end or change, jobs that are put, and a mark. */
+/* change.c - what a caller wants written: jobs that end or change, and jobs that are put. */
 #include "change.h"
 
 #include "../base/clock.h"
@@ -43,10 +43,6 @@ static int validate(const struct htw_journal_change *wanted) {
         (wanted->jobs == NULL && wanted->job_count > 0) ||
         (wanted->updates == NULL && wanted->update_count > 0))
         return refuse(-EINVAL, "a change of the journal is not valid");
-    if (wanted->mark_size > HTW_JOURNAL_MARK_MAX)
-        return refuse(-EMSGSIZE, "the mark is too large");
-    if (wanted->mark == NULL && wanted->mark_size > 0)
-        return refuse(-EINVAL, "the mark is NULL");
     for (size_t i = 0; i < wanted->update_count; i++)
         if (!is_update_valid(&wanted->updates[i]))
             return refuse(-EINVAL, "a step of a job is not valid");
@@ -133,8 +129,7 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     for (size_t i = 0; i < wanted->update_count; i++)
         keys += wanted->updates[i].key_size;
     if (wanted->done_count <= steps_max && wanted->update_count <= steps_max)
-        change = allocate(journal, wanted->done_count + wanted->update_count + kicks,
-                          wanted->mark_size + keys);
+        change = allocate(journal, wanted->done_count + wanted->update_count + kicks, keys);
     if (change == NULL) {
         *ret_error = no_memory();
         return NULL;
@@ -144,13 +139,8 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     char *room = (char *)(change->steps + change->step_count);
     change->step_count -= kicks; /* so far */
     change->bytes -= kicks * sizeof(*change->steps);
-    copy_steps(change, wanted, room + wanted->mark_size);
-    if (wanted->mark_size > 0)
-        change->mark = memcpy(room, wanted->mark, wanted->mark_size);
-    else if (wanted->mark != NULL)
-        change->mark = "";
+    copy_steps(change, wanted, room);
     change->job_count = wanted->job_count;
-    change->mark_size = wanted->mark_size;
     *ret_error = create_jobs(journal, change, wanted);
     if (*ret_error != 0) {
         htw__change_destroy(journal, change);
@@ -203,9 +193,6 @@ int htw__change_report(const struct htw_journal *journal, const struct htw__chan
     const char *path = journal->path.name;
     if (result == 0)
         return 0;
-    if (result == -ENOENT && change->special.recurring != NULL)
-        return htw__journal_fail(result, "%s: no job recurs by the name %s", path,
-                                 change->special.recurring->name);
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
         if (answers[i].result == result)
             return report(&answers[i], path, change);
@@ -233,7 +220,7 @@ static bool has_reserved(const struct htw_journal *journal, const struct htw__ch
 static int reserve_ids(struct htw_journal *journal, const struct htw__change *change) {
     struct htw__ids *ids = &journal->ids;
     bool is_inside = htw__journal_is_inside(journal, false);
-    if (change->work != NULL || has_reserved(journal, change))
+    if (has_reserved(journal, change))
         return 0;
     journal->ids_wait++;
     while (!is_inside && journal->is_in_use && !has_reserved(journal, change))

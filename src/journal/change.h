@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* change.h - what a caller wants written: jobs that end or change, jobs that are put, and a mark. */
+/* change.h - what a caller wants written: jobs that end or change, and jobs that are put. */
 #ifndef HTW_SRC_JOURNAL_CHANGE_H
 #define HTW_SRC_JOURNAL_CHANGE_H
 
@@ -50,13 +50,12 @@ struct htw__work {
     void (*finish)(struct htw_journal *journal, int result);
 };
 
-/* What struct htw_journal_change has not: a kick, a policy, or a rule that is set or removed. */
+/* What struct htw_journal_change has not: a kick, or the policy of a queue. */
 struct htw__special {
-    bool has_queue;    /* of a kick or a policy */
+    bool has_queue;
     const char *queue; /* its name; valid until the change is admitted */
     uint32_t kick_count;
     const struct htw_queue_policy *policy;
-    const struct htw_recurring *recurring;
 };
 
 struct htw__change {
@@ -76,8 +75,6 @@ struct htw__change {
     uint32_t kicked;          /* jobs */
     struct htw__job *jobs;    /* owned, until the commit */
     size_t job_count;
-    const void *mark; /* NULL: the mark stays */
-    size_t mark_size;
     size_t bytes; /* that count for max_memory */
 };
 

@@ -97,17 +97,12 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
         error = put(journal, job);
     if (change->special.policy != NULL && error == 0)
         htw__queue_set_policy(&journal->changed, change->queue, change->special.policy);
-    if (change->special.recurring != NULL && error == 0)
-        error = htw__recurring_write(journal, change->special.recurring);
-    if (change->mark != NULL && error == 0)
-        error = htw__database_set_mark(&journal->database, change->mark, change->mark_size);
     return error;
 }
 
 static size_t parts_of(const struct htw__change *change) {
     return change->job_count + change->step_count + change->special.kick_count +
-           (change->mark != NULL) + (change->special.policy != NULL) +
-           (change->special.recurring != NULL);
+           (change->special.policy != NULL);
 }
 
 /* Whether all that it has are steps that leave the file as it is. */
@@ -283,12 +278,6 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         if (parts_of(change) > 0)
             htw__histogram_record(&journal->durable_ns,
                                   (uint64_t)(htw__clock_monotonic_ns() - change->queued_ns));
-        if (change->special.recurring != NULL)
-            journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
-        if (change->mark != NULL) {
-            memcpy(journal->database.mark, change->mark, change->mark_size);
-            journal->database.mark_size = change->mark_size;
-        }
         return;
     }
     if (change->finished == NULL && change->work == NULL && change->durable == NULL &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* database.c - the file of a journal: its statements, and the mark. */
+/* database.c - the file of a journal: its statements. */
 #include "database.h"
 
 #include "error.h"
@@ -97,11 +97,4 @@ int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_gener
 
 void htw__database_end_snapshot(struct htw__database *self) {
     sqlite3_reset(self->statements[HTW__READ_META]);
-}
-
-/* ---- the mark */
-
-int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size) {
-    htw__statement_bind_blob(self->statements[HTW__SET_MARK], 1, mark, mark_size);
-    return htw__statement_step(self, HTW__SET_MARK);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * database.h - the file of a journal: opening, changing and closing it, its counters, its statements, the mark. rows.h
+ * database.h - the file of a journal: opening, changing and closing it, its counters, its statements. rows.h
  * has its tables.
  *
  * One thread at a time uses a database: the one that opens it, then the writer, then the one that
@@ -21,10 +21,6 @@
 
 /* ---- the statements, which are prepared once */
 
-#define HTW__SELECT_RECURRING                                                                          \
-    "SELECT name, next, schedule, zone, grace, catch_up, queue, priority, flags, lease, key, payload " \
-    "FROM @recurring WHERE "
-
 /* Those of a guest are the last ones. `@`: htw__schema_text(). SET_META: `generation` is that of the transaction which this
    journal has made last. */
 #define HTW__STATEMENTS_OF(S)                                                                      \
@@ -33,10 +29,8 @@
     S(ROLLBACK, "ROLLBACK")                                                                        \
     S(SET_META, "UPDATE @meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,last_put=? " \
                 "WHERE one=1 AND generation=?")                                                    \
-    S(READ_META,                                                                                   \
-      "SELECT generation, moved, jobs, keyed, next_sequence, last_put, mark FROM @meta "           \
-      "WHERE one = 1")                                                                             \
-    S(SET_MARK, "UPDATE @meta SET mark = ?1 WHERE one = 1")                                        \
+    S(READ_META, "SELECT generation, moved, jobs, keyed, next_sequence, last_put FROM @meta "      \
+                 "WHERE one = 1")                                                                  \
     S(INSERT, "INSERT INTO @job VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                  \
     S(DELETE, "DELETE FROM @job WHERE id = ?1")                                                    \
     S(PUT_AS, "SELECT deadline, key, NULL, queue, priority, put, 0 FROM @job WHERE id = ?1")       \
@@ -81,14 +75,6 @@
       "INSERT OR REPLACE INTO @queue (number, delayed, ready, leased, buried, done, name, "        \
       "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                           \
     S(DELETE_QUEUE, "DELETE FROM @queue WHERE number = ?1")                                        \
-    S(READ_RECURRING, HTW__SELECT_RECURRING "name = ?1")                                           \
-    S(LIST_RECURRING, HTW__SELECT_RECURRING "name > ?1 ORDER BY name LIMIT 1")                     \
-    S(NEXT_RECURRING, HTW__SELECT_RECURRING "next <= ?2 AND (next, name) > (?3, ?1) "              \
-                                            "ORDER BY next, name LIMIT 1")                         \
-    S(STORE_RECURRING,                                                                             \
-      "INSERT OR REPLACE INTO @recurring VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")             \
-    S(ADVANCE_RECURRING, "UPDATE @recurring SET next = ?2 WHERE name = ?1 AND next = ?3")          \
-    S(DELETE_RECURRING, "DELETE FROM @recurring WHERE name = ?1")                                  \
     S(LIST_INBOX, "SELECT id, length(payload) FROM @inbox WHERE id > ?1 ORDER BY id LIMIT ?2")     \
     S(FETCH_INBOX,                                                                                 \
       "SELECT deadline, key, payload, 0, priority, 0, lease, queue FROM @inbox WHERE id = ?1")     \
@@ -155,9 +141,6 @@ struct htw__database {
     uint64_t next_id;    /* as the file has it: those below may be in use */
     uint64_t ids_end;    /* there are none from here on */
     uint64_t generation; /* commits */
-    /* Under the lock of the journal, once that has one. */
-    unsigned char mark[HTW_JOURNAL_MARK_MAX];
-    size_t mark_size;
     /* Of the transaction that is open. */
     struct htw__added {
         int64_t jobs, keyed, moved, last_put_us, inbox;
@@ -218,10 +201,6 @@ void htw__database_rollback(struct htw__database *self);
  * that failed, of which a complete copy may be at the end of the log, by writing over it. 0, or the error of that.
  */
 int htw__database_settle(struct htw__database *self, uint64_t next_id);
-
-/* ---- the mark */
-
-int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size);
 
 /* ---- for the parts of the database */
 

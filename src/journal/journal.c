@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* journal.c - opening and closing a journal; its options and its mark. state.h has an overview. */
+/* journal.c - opening and closing a journal; its options. state.h has an overview. */
 #include "lease.h"
 #include "reader.h"
 #include "slot.h"
@@ -28,7 +28,6 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->scheduler = scheduler;
     journal->deliver = options->deliver;
     journal->stopped = options->stopped;
-    journal->next_instant = options->next_instant;
     journal->context = options->context;
     journal->is_manual = scheduler != NULL && htw_scheduler_clock(scheduler) == HTW_CLOCK_MANUAL;
     journal->near_ns = options->near_ns == 0 ? NEAR_NS : options->near_ns;
@@ -85,8 +84,6 @@ static int load(struct htw_journal *journal) {
         return error;
     uint64_t done = (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
     journal->stats.found = journal->stats.jobs = database->jobs - done;
-    journal->recurring.after_ns = INT64_MIN;
-    journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
     journal->forget_ns = done > 0 ? INT64_MIN : HTW_NEVER_NS;
     journal->last_put_us = database->last_put_us;
     journal->generation = database->generation;
@@ -245,22 +242,4 @@ int htw_journal_close(struct htw_journal *journal) {
         error = htw__journal_fail_as(journal->unreported, journal->unreported_sentence);
     fini(journal);
     return error;
-}
-
-/* ---- the mark */
-
-int64_t htw_journal_get_mark(struct htw_journal *journal, void *buffer, size_t size) {
-    int error = htw__journal_refusal(journal);
-    if (error != 0)
-        return error;
-    if (buffer == NULL && size > 0)
-        return htw__journal_fail_as(-EINVAL, "the buffer of the mark is NULL");
-    htw__mutex_lock(&journal->mutex);
-    size_t mark_size = journal->database.mark_size;
-    if (size > mark_size)
-        size = mark_size;
-    if (size > 0)
-        memcpy(buffer, journal->database.mark, size);
-    htw__mutex_unlock(&journal->mutex);
-    return (int64_t)mark_size;
 }

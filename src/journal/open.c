@@ -108,13 +108,7 @@ static int read_meta(struct htw__database *self) {
     self->keyed = (uint64_t)sqlite3_column_int64(row, 3);
     self->next_id = (uint64_t)sqlite3_column_int64(row, 4);
     self->last_put_us = sqlite3_column_int64(row, 5);
-    const void *mark = sqlite3_column_blob(row, 6);
-    self->mark_size = (size_t)sqlite3_column_bytes(row, 6);
-    if (self->mark_size > 0 && self->mark_size <= sizeof(self->mark))
-        memcpy(self->mark, mark, self->mark_size);
     sqlite3_reset(row);
-    if (self->mark_size > sizeof(self->mark))
-        return htw__journal_fail(-EBADMSG, "%s: the mark is damaged", self->name);
     return self->jobs <= COUNT_MAX && self->keyed <= self->jobs && self->generation <= COUNT_MAX &&
                    self->moved <= self->jobs && self->last_put_us >= 0 &&
                    self->next_id >= HTW__BLOCK_IDS && self->next_id <= HTW__ID_MAX + 1 &&

@@ -21,7 +21,6 @@ INIT(journal_stats, HTW_JOURNAL_STATS_INIT)
 INIT(lease, HTW_LEASE_INIT)
 INIT(queue_policy, HTW_QUEUE_POLICY_INIT)
 INIT(queue_stats, HTW_QUEUE_STATS_INIT)
-INIT(recurring, HTW_RECURRING_INIT)
 
 const char *htw_journal_options_invalid(const struct htw_journal_options *options) {
     if (options == NULL)

@@ -13,11 +13,6 @@
  * HISTORY. Jobs that are done and stay for a time are in places of DONE, by the minute of their end. A minute is removed when
  * the time of its last job is over, some jobs in a commit.
  *
- * RULES by which jobs come again. When the instant of a rule has come, it is read, and a change is added to the queue that puts
- * the jobs and gives the rule its next instant. It is made only if the rule is still the one that was read, so no instant
- * comes twice, and none is lost. Rules that are due are read in ROUNDS: behind a cursor, until there are no more, so that one
- * which fails is not in the way of others.
- *
  * THE INBOX of a guest: a journal whose tables are in the file of a program. Anyone who can write to the file puts a job by an
  * INSERT into `htw_inbox`, in a transaction of their own. The writer looks at it when it is woken, and at intervals, and
  * TAKES IN what is there: in one transaction the row leaves the inbox and becomes a job. That has the same id, which is of no
@@ -47,9 +42,6 @@ int htw__window_step(struct htw_journal *journal);
 bool htw__history_has_work(const struct htw_journal *journal);
 int htw__history_step(struct htw_journal *journal);
 
-bool htw__recurring_has_work(const struct htw_journal *journal);
-int htw__recurring_step(struct htw_journal *journal);
-
 /* ---- the reader */
 
 void htw__reader_init(struct htw_journal *journal);
@@ -76,15 +68,6 @@ bool htw__window_is_full(const struct htw_journal *journal);
 /* In the transaction: a job ends, and is kept. `where` is changed. 0 or an error. */
 int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,
                       struct htw__whereabouts *where);
-
-/* ---- rules */
-
-/* Whether what a caller says is valid. Sets `next_ns`. 0, or an error with its sentence. */
-int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_recurring *wanted,
-                           struct htw_recurring *ret_rule);
-
-/* In the transaction of a change: stores a rule, or removes it (`schedule` NULL). 0, -ENOENT or an error. */
-int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring *rule);
 
 /* ---- the inbox */
 

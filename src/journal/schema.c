@@ -46,8 +46,8 @@ static const struct object {
       OWN },
     { "CREATE TABLE @job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID", OWN },
     { "CREATE TABLE @meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
-      "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB, "
-      "moved INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0)",
+      "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, moved "
+      "INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0)",
       OWN },
     { "CREATE TABLE @block (place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, "
       "PRIMARY KEY (place, first)) WITHOUT ROWID",
@@ -64,12 +64,6 @@ static const struct object {
       "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, done "
       "INTEGER NOT NULL, policy BLOB)",
       OWN },
-    { "CREATE TABLE @recurring (name BLOB PRIMARY KEY, next INTEGER NOT NULL, schedule BLOB NOT NULL, "
-      "zone BLOB, grace INTEGER NOT NULL, catch_up INTEGER NOT NULL, queue BLOB, priority INTEGER "
-      "NOT NULL, flags INTEGER NOT NULL, lease INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL) "
-      "WITHOUT ROWID",
-      OWN },
-    { "CREATE INDEX @recurring_next ON @recurring (next, name)", OWN },
     /* ANALYZE */
     { "CREATE TABLE sqlite_stat1(tbl,idx,stat)", ADDED },
     { "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", ADDED },
@@ -125,9 +119,9 @@ int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
                          is_guest ? /* the first id is behind it */
                              "INSERT INTO @inbox (id, deadline, payload) VALUES (1 << 52, 0, x'');"
                              "DELETE FROM @inbox;"
-                             "INSERT INTO @format VALUES (2)"
+                             "INSERT INTO @format VALUES (3)"
                                   : "PRAGMA application_id = 1752463210;"
-                                    "PRAGMA user_version = 2",
+                                    "PRAGMA user_version = 3",
                          is_guest);
     if (result == SQLITE_OK)
         result = execute(connection, "COMMIT", is_guest);

@@ -79,19 +79,9 @@ struct htw__leases {
 enum htw__own {
     HTW__OWN_STAGE,   /* memory becomes free: window.c */
     HTW__OWN_FORGET,  /* DONE jobs are removed: history.c */
-    HTW__OWN_ADVANCE, /* rules receive their next instant: recurring.c */
     HTW__OWN_TAKE_IN, /* jobs of the inbox: guest.c */
     HTW__OWN_LEASE,   /* a durable lease begins, or a lease has ended: lease.c */
     HTW__OWN_KINDS
-};
-
-/* Jobs that come again: reader.h. */
-struct htw__recurring {
-    int64_t at_ns; /* when rules are to be read; HTW_NEVER_NS: not */
-    /* Of a round: the last rule that was read, whether these were all, and whether one was not obeyed. */
-    int64_t after_ns;
-    char after[HTW_RECURRING_NAME_MAX + 1];
-    bool is_read, has_failed;
 };
 
 /* What others have put: reader.h. */
@@ -111,7 +101,6 @@ struct htw_journal {
     struct htw_allocator allocator;
     struct htw_scheduler *scheduler; /* of the slots; may be NULL if there are none */
     htw_deliver *deliver;
-    htw_next_instant *next_instant; /* NULL: rules are not obeyed */
     htw_stopped *stopped;
     void *context;
     unsigned fork_count;
@@ -170,7 +159,6 @@ struct htw_journal {
     struct htw__queue *changed;         /* of the thread that has set is_in_use */
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
     uint64_t under_way[HTW__OWN_KINDS]; /* changes of its own */
-    struct htw__recurring recurring;
     int64_t forget_ns; /* when it is the turn of the next one; HTW_NEVER_NS: of none */
     int64_t last_put_us;
     struct htw__position cursor;

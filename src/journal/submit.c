@@ -145,28 +145,6 @@ int htw_journal_set_policy(struct htw_journal *journal, const char *queue,
     return make_now(journal, &nothing, &special, NULL, NULL);
 }
 
-static int write_recurring(struct htw_journal *journal, const struct htw_recurring *rule) {
-    const struct htw__special special = { .recurring = rule };
-    return make_now(journal, &nothing, &special, NULL, NULL);
-}
-
-int htw_journal_set_recurring(struct htw_journal *journal, const struct htw_recurring *rule) {
-    struct htw_recurring prepared;
-    int error = htw__journal_refusal(journal);
-    if (error == 0)
-        error = rule == NULL ? htw__journal_fail_as(-EINVAL, "a recurring job is NULL")
-                             : htw__change_validate_job(&rule->job);
-    if (error == 0)
-        error = htw__recurring_prepare(journal, rule, &prepared);
-    return error == 0 ? write_recurring(journal, &prepared) : error;
-}
-
-int htw_journal_remove_recurring(struct htw_journal *journal, const char *name) {
-    const struct htw_recurring removal = { .name = name };
-    return name == NULL ? htw__journal_fail_as(-EINVAL, "the name of a recurring job is NULL")
-                        : write_recurring(journal, &removal);
-}
-
 int htw_journal_apply(struct htw_journal *journal, const struct htw_journal_change *change) {
     return make_now(journal, change, NULL, NULL, NULL);
 }

@@ -5,11 +5,9 @@
 Each program and verb is given text with characters that control a terminal, or that reverse or hide what it shows, wherever it
 may repeat what it was given. The options and verbs are those of the help.
 """
-import contextlib
 import json
 import os
 import re
-import sqlite3
 import unicodedata
 
 import pytest
@@ -92,16 +90,14 @@ def test_nothing_in_a_journal_changes_the_terminal(directory):
     verbs = set(names_in(command("help", "journal").out.decode()))
     name = os.path.join(directory, os.fsdecode(HOSTILE))
     assert command("journal", "put", "--key", HOSTILE, "--queue", HOSTILE, name, WHEN, HOSTILE).status == 0
-    with contextlib.closing(sqlite3.connect(os.fsdecode(name))) as connection, connection:
-        connection.execute("INSERT INTO recurring VALUES (?1, 0, ?1, ?1, 0, 1, ?1, 0, 0, 0, ?1, ?1)", (HOSTILE,))
     number = command("journal", "list", "--json", name).out
     number = json.loads(number.splitlines()[0])["id"]
-    rows = [(True, ["journal", verb, name]) for verb in ("list", "stats", "recurring", "check", "compact")]
+    rows = [(True, ["journal", verb, name]) for verb in ("list", "stats", "check", "compact")]
     rows += [(True, ["journal", "show", name, number])]
-    rows += [(True, ["journal", verb, name, HOSTILE + b"z"]) for verb in sorted(verbs - {"recurring", "put"})]
+    rows += [(True, ["journal", verb, name, HOSTILE + b"z"]) for verb in sorted(verbs - {"put"})]
     rows += [(True, ["journal", "put", name, HOSTILE, "x"]), (True, ["journal", "move", name, number, HOSTILE])]
     check_runs(rows, directory)
-    for verb in ("list", "stats", "recurring", "check"):
+    for verb in ("list", "stats", "check"):
         got = command("journal", verb, "--json", name)
         assert got.status == 0, verb
         check(got, False)

@@ -178,9 +178,9 @@ TEST(journal_change_is_made_wholly_and_ends_its_leases) {
     htw::journal &journal = fixture.journal;
     journal.put(of_queue("first"));
     htw::change change;
-    change.done(journal.lease("mail")).put(of_queue("next")).put(of_queue("last")).mark("here");
+    change.done(journal.lease("mail")).put(of_queue("next")).put(of_queue("last"));
     const std::vector<std::uint64_t> ids = journal.apply(change);
-    CHECK(ids.size() == 2 && journal.peek(ids[1])->payload == "last" && journal.mark() == "here");
+    CHECK(ids.size() == 2 && journal.peek(ids[1])->payload == "last");
     CHECK(journal.stats().jobs == 2);
 
     htw::change impossible;
@@ -278,36 +278,17 @@ TEST(journal_without_memory_for_a_lease_or_notice_loses_no_job) {
     CHECK(failures > 2);
 }
 
-int every_minute(const char *, const char *, std::int64_t after_ns, std::int64_t *ret_next_ns) {
-    *ret_next_ns = after_ns - after_ns % HTW_MINUTE + HTW_MINUTE;
-    return 0;
-}
-
-TEST(journal_keeps_done_jobs_and_jobs_recur) {
+TEST(journal_keeps_done_jobs) {
     htw::journal_options options;
     options.history = 1h;
-    options.next_instant = every_minute;
     fixture fixture(options);
     htw::journal &journal = fixture.journal;
-    htw::recurring rule;
-    rule.name = "a";
-    rule.schedule = "each";
-    rule.job = of_queue("one");
-    rule.job.key = "k";
-    rule.job.if_absent = true;
-    journal.set_recurring(rule);
-    const auto rules = journal.list_recurring(nullptr, 9);
-    CHECK(rules.size() == 1 && rules[0].name == "a" && rules[0].schedule == "each");
-    CHECK(!rules[0].zone && rules[0].payload == "one" && rules[0].key == "k" && rules[0].if_absent);
-    CHECK(rules[0].queue == "mail" && rules[0].catch_up == 1);
-    fixture.scheduler.advance(rules[0].next.value() - journal.now());
+    journal.put(of_queue("one"));
     CHECK(journal.lease("mail").done());
     htw_list_place place {};
     const auto jobs = journal.list("mail", htw::job_state::done, place, 5);
     CHECK(jobs.size() == 1 && jobs[0].payload == "one" && jobs[0].state == htw::job_state::done);
     CHECK(jobs[0].attempts == 1 && count(journal, &htw::queue_stats::done) == 1);
-    CHECK(journal.list_recurring("a", 9).empty());
-    CHECK(journal.remove_recurring("a") && !journal.remove_recurring("a"));
 }
 
 TEST(journal_shows_jobs_and_queues_and_obeys_policy_and_pause) {

@@ -26,7 +26,7 @@ static bool is_on_faulty_disk;
 static const char *guest_mode; /* NULL: it is no guest */
 
 const char *const round_queue = "queue";
-static const char rule_name[] = "each five minutes";
+static const char rule_key[] = "each five minutes";
 
 static void require(const char *wrong, uint64_t id, int result) {
     if (wrong != NULL)
@@ -40,18 +40,34 @@ static long operations(void) {
 
 /* ---- deliveries */
 
-static void note_instant(int64_t deadline_ns) {
-    int64_t past_ns = deadline_ns - ROUND_START_NS, number = past_ns / RULE_NS;
+static struct htw_job rule_job(int64_t deadline_ns) {
+    return JOB(.deadline_ns = deadline_ns, .key = rule_key, .key_size = sizeof(rule_key));
+}
+
+static void end_instant(void *is_over, int result) {
+    if (result == 0)
+        *(bool *)is_over = true;
+}
+
+/* Its end and the job of the next instant are one change. Until that is made, the instant comes again in each run. */
+static void follow_rule(const struct htw_delivery *delivery) {
+    int64_t past_ns = delivery->deadline_ns - ROUND_START_NS, number = past_ns / RULE_NS;
     if (past_ns % RULE_NS != 0 || number < 0 || number >= ROUND_INSTANTS)
         round_fail("an instant that is none of the rule", (uint64_t)number, 0);
-    if (journal_round->instants[number])
-        round_fail("an instant comes twice in one run", (uint64_t)number, 0);
-    journal_round->instants[number] = true;
+    struct instant *instant = &journal_round->instants[number];
+    if (instant->run == journal_round->runs || instant->is_over)
+        round_fail("an instant comes twice", (uint64_t)number, instant->is_over);
+    instant->run = journal_round->runs;
+    struct htw_job next = rule_job(delivery->deadline_ns + RULE_NS);
+    (void)!htw_journal_apply_later(
+        delivery->journal,
+        &CHANGE(.done = &delivery->id, .done_count = 1, .jobs = &next, .job_count = 1), end_instant,
+        &instant->is_over);
 }
 
 static bool is_of_rule(const struct htw_delivery *delivery) {
-    return delivery->payload_size == sizeof(rule_name) &&
-           memcmp(delivery->payload, rule_name, sizeof(rule_name)) == 0;
+    return delivery->key_size == sizeof(rule_key) &&
+           memcmp(delivery->key, rule_key, sizeof(rule_key)) == 0;
 }
 
 static void judge_delivery(const struct htw_delivery *delivery) {
@@ -63,7 +79,7 @@ static void judge_delivery(const struct htw_delivery *delivery) {
         (delivery->payload_size < 8 || memcmp(delivery->payload, "payload ", 8) != 0))
         round_fail("another payload", delivery->id, 0);
     if (is_of_rule(delivery))
-        note_instant(delivery->deadline_ns);
+        follow_rule(delivery);
     else
         require(ledger_deliver(&journal_round->ledger, delivery->id, journal_round->is_judging),
                 delivery->id, 0);
@@ -73,8 +89,6 @@ static void judge_delivery(const struct htw_delivery *delivery) {
 static void deliver(void *context, const struct htw_delivery *delivery) {
     (void)context;
     judge_delivery(delivery);
-    if (journal_round->is_judging && is_of_rule(delivery))
-        htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
 }
 
 /* ---- opening and stopping */
@@ -143,24 +157,16 @@ void round_begin(uint64_t seed) {
     round_start();
 }
 
-static int next_instant(const char *schedule, const char *zone, int64_t after_ns,
-                        int64_t *ret_next_ns) {
-    (void)schedule, (void)zone;
-    *ret_next_ns = after_ns - (after_ns - ROUND_START_NS) % RULE_NS + RULE_NS;
-    return 0;
-}
-
 int round_open(void) {
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
     options.deliver = deliver;
     options.near_ns = 2 * HTW_MINUTE;
     options.gather_ns = 1;
     options.max_memory = 256 * 1024;
-    options.next_instant = next_instant;
     options.is_guest = guest_mode != NULL;
     options.inbox_ns = guest_mode != NULL ? HTW_NEVER_NS : 0;
     ledger_open(&journal_round->ledger);
-    memset(journal_round->instants, 0, sizeof(journal_round->instants));
+    journal_round->runs++;
     journal_round->has_stopped = false;
     return htw_journal_open(&journal_round->journal, journal_round->scheduler, path, &options);
 }
@@ -300,16 +306,9 @@ void round_replace(struct fact *old, int64_t deadline_ns, size_t size) {
         JOB(.deadline_ns = deadline_ns, .payload = payload_of(size), .payload_size = size);
     const struct htw_journal_change change =
         CHANGE(.jobs = &job, .job_count = 1, .done = old == NULL ? NULL : &old->id,
-               .done_count = old != NULL, .mark = &journal_round->next_mark, .mark_size = 1);
+               .done_count = old != NULL);
     int result = htw_journal_apply(journal_round->journal, &change);
     enum expected outcome = outcome_of(result);
-    if (outcome == MUST) {
-        memset(journal_round->may_mark, 0, sizeof(journal_round->may_mark));
-        journal_round->marks = true;
-    }
-    if (outcome != MUST_NOT)
-        journal_round->may_mark[journal_round->next_mark] = true;
-    journal_round->next_mark++;
     end_fact(old, result);
     add_fact(job.id, outcome);
 }
@@ -329,12 +328,10 @@ void round_put_under_key(int64_t deadline_ns, size_t size) {
 }
 
 void round_set_rule(void) {
-    struct htw_recurring rule = HTW_RECURRING_INIT;
-    rule.name = rule.schedule = rule_name;
-    rule.catch_up = HTW_RECURRING_CATCH_UP_MAX;
-    rule.job = JOB(.payload = rule_name, .payload_size = sizeof(rule_name));
-    journal_round->rule_ns = journal_round->now_ns;
-    journal_round->rule = outcome_of(htw_journal_set_recurring(journal_round->journal, &rule));
+    int64_t past_ns = journal_round->now_ns - ROUND_START_NS;
+    journal_round->rule_ns = journal_round->now_ns - past_ns % RULE_NS + RULE_NS;
+    struct htw_job first = rule_job(journal_round->rule_ns);
+    journal_round->rule = outcome_of(journal_put_job(journal_round->journal, &first));
 }
 
 /* ---- a queue */
@@ -493,25 +490,21 @@ void round_leave(enum stop stop, enum fault fault) {
 
 /* ---- the judgement */
 
-static void judge_mark(void) {
-    unsigned char mark = 0;
-    int64_t size = htw_journal_get_mark(journal_round->journal, &mark, 1);
-    if (size < 0 || size > 1 || (size == 0 && journal_round->marks) ||
-        (size == 1 && !journal_round->may_mark[mark]))
-        round_fail("the mark is wrong", mark, (int)size);
-}
-
 /* All instants have come since it was set, or none. */
 static void judge_rule(void) {
-    int64_t set_ns = journal_round->rule_ns == 0 ? ROUND_START_NS : journal_round->rule_ns;
-    int64_t first = (set_ns - ROUND_START_NS) / RULE_NS + 1,
+    int64_t first = (journal_round->rule_ns - ROUND_START_NS) / RULE_NS,
             last = (journal_round->now_ns - ROUND_START_NS) / RULE_NS;
-    bool is_set = journal_round->instants[first];
+    bool is_set = journal_round->instants[first].run != 0;
     if (journal_round->rule != MAY && is_set != (journal_round->rule == MUST))
         round_fail("a rule is lost, or was not set", 0, is_set);
     for (int64_t number = 0; number < ROUND_INSTANTS; number++)
-        if (journal_round->instants[number] != (is_set && number >= first && number <= last))
+        if (journal_round->instants[number].is_over !=
+            (is_set && number >= first && number <= last))
             round_fail("an instant is lost, or comes too much", (uint64_t)number, is_set);
+    struct htw_job_update end =
+        UPDATE(.step = HTW_JOB_CANCEL, .key = rule_key, .key_size = sizeof(rule_key));
+    if (htw_journal_update(journal_round->journal, &end) != (is_set ? 0 : -ENOENT))
+        round_fail("the next instant cannot be cancelled", 0, is_set);
 }
 
 static void judge_jobs(void) {
@@ -538,10 +531,9 @@ void round_judge(void) {
     int error = round_open();
     if (error != 0)
         round_fail("the journal cannot be opened again", 0, error);
-    judge_mark();
     if (guest_mode != NULL && (error = round_take_in()) != 0)
         round_fail("what is in the inbox cannot be taken in", 0, error);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < ROUND_INSTANTS; i++) {
         round_advance(i == 0 ? ROUND_LAST_NS : 0);
         error = htw_journal_sync(journal_round->journal);
         if (error != 0)

@@ -3,7 +3,7 @@
  * journal_round.h - rounds of a journal on a system that fails, judged by its answers (ledger.h).
  *
  * In a round a journal is opened, changed and cut off, again and again. At the end it is opened on a system that
- * works, and all that it delivers is compared with the ledger. A rule puts a job every five minutes, once for each
+ * works, and all that it delivers is compared with the ledger. A job recurs every five minutes, once for each
  * instant. In the database of a program, a transaction makes a row and puts a job: both are there, or neither. No job is
  * delivered early. A journal that has stopped answers each change with -EIO, delivers nothing and
  * writes nothing.
@@ -43,11 +43,13 @@ struct journal_round {
     bool is_judging, has_stopped;
     long operations; /* of the disk, when it had stopped */
     unsigned refusals, stops, deliveries;
-    bool may_mark[256], marks; /* values that the mark may have; whether it was ever set */
-    unsigned char next_mark;
     enum expected rule;
-    int64_t rule_ns; /* when it was set */
-    bool instants[ROUND_INSTANTS];
+    int64_t rule_ns; /* its first instant; 0: it was not set */
+    unsigned runs;   /* opens */
+    struct instant {
+        unsigned run; /* in which it came last; 0: in none */
+        bool is_over; /* its end is durable */
+    } instants[ROUND_INSTANTS];
     struct note notes[ROUND_NOTES]; /* of a guest */
     size_t note_count;
 };
@@ -84,7 +86,7 @@ int round_put_in_queue(size_t size);
 int round_end(struct fact *fact, bool is_cancel);
 void round_set_rule(void);
 
-/** One job ends and another is put, with a mark. `old`: NULL: none ends. */
+/** One job ends and another is put. `old`: NULL: none ends. */
 void round_replace(struct fact *old, int64_t deadline_ns, size_t size);
 
 /** A transaction of the program, by this connection, or by one of its own. Whether it was committed. */
@@ -102,7 +104,7 @@ int round_step(const struct htw_delivery *lease, enum htw_job_step step, int64_t
 void round_advance(int64_t delta_ns);
 
 /** Each kind of change, in an open journal: of up to two jobs that were there before, some that are due in a minute, a
-   queue, a key, a mark, a rule, jobs of many pages. Copies the log, if it may have 10 pages. */
+   queue, a key, a rule, jobs of many pages. Copies the log, if it may have 10 pages. */
 void round_change(void);
 
 /** How a journal ends. */

@@ -64,8 +64,7 @@ static void put_jobs(struct htw_journal *journal) {
             JOB(.deadline_ns = START_NS + HTW_SECOND * (i * 37 % 600), .payload = payload,
                 .payload_size = i % 49 == 0 ? sizeof(payload) : i % 60,
                 .key = i % 3 == 0 ? key : NULL, .key_size = i % 3 == 0 ? (size_t)key_size : 0);
-        if (htw_journal_apply(journal, &CHANGE(.jobs = &job, .job_count = 1, .mark = "mark",
-                                               .mark_size = 4)) != 0)
+        if (htw_journal_apply(journal, &CHANGE(.jobs = &job, .job_count = 1)) != 0)
             fuzz_fail("%s", htw_journal_error());
         ids[i] = job.id;
     }

@@ -5,14 +5,13 @@
  * lists of them are compared.
  *
  * Histories put, lease, release, bury, kick, move, extend, give back, cancel and end jobs, one or several in a change, pause
- * queues and give them policies, advance the clock, close and open the file, set and remove jobs that recur, with memory
- * for few jobs and for many, with a history of done jobs and without. In half of the histories jobs of the default queue
+ * queues and give them policies, advance the clock, close and open the file, with memory for few jobs and for many, with a history of done jobs and without. In half of the histories jobs of the default queue
  * are delivered: one in flight is LEASED. In half of them the journal is a guest, and a program puts jobs, too. Each file
  * that is closed is checked, and has no blocks without jobs.
  * Usage: arguments.h.
  */
 /* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-10a, journal-10b, journal-10c, journal-10d,
-   journal-10e, journal-10f, journal-10g, journal-10h, journal-18, journal-20 */
+   journal-10e, journal-10f, journal-10g, journal-18, journal-20 */
 #include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "../support/random.h"
@@ -34,8 +33,6 @@
 #define KEYS 6
 #define DEFAULT 0
 #define ATTEMPTS_MAX 4
-#define RULES 2
-#define RECURRED_MAX 200    /* of an advance */
 #define LEASE_NS HTW_MINUTE /* of jobs that do not say it */
 #define ENDED 5             /* behind the states of the library */
 #define STATES 6
@@ -57,15 +54,6 @@ struct model_job {
     size_t size;
 };
 
-struct model_rule {
-    int64_t period_ns; /* 0: there is none */
-    int64_t next_ns;
-    unsigned queue;
-    uint32_t priority;
-};
-
-static const char *const rule_names[RULES] = { "rule 0", "rule 1" }; /* and their payloads */
-static struct model_rule rules[RULES];
 static const char *const names[QUEUES] = { NULL, "a", "b" }; /* "b" has a policy */
 static struct model_arguments arguments;
 static struct random_source source;
@@ -322,127 +310,6 @@ static unsigned random_queue(void) {
     return first + (unsigned)random_below(&source, QUEUES - first);
 }
 
-/* ---- jobs that recur */
-
-/* The schedule is the period in nanoseconds. */
-static int next_instant(const char *schedule, const char *zone, int64_t after_ns,
-                        int64_t *ret_next_ns) {
-    (void)zone;
-    int64_t period_ns = atoll(schedule);
-    *ret_next_ns = after_ns - after_ns % period_ns + period_ns;
-    return 0;
-}
-
-struct recurred {
-    int64_t put_ns, deadline_ns;
-    uint64_t id;
-    unsigned rule;
-};
-
-static struct recurred recurred[RECURRED_MAX];
-static size_t recurred_count;
-
-static bool collect_recurred(void *context, const struct htw_job_info *info) {
-    (void)context;
-    for (unsigned i = 0; i < RULES && job_of(info->id) == NULL; i++) {
-        bool is_of_rule = info->payload_size == strlen(rule_names[i]) &&
-                          memcmp(info->payload, rule_names[i], info->payload_size) == 0;
-        if (is_of_rule && recurred_count < RECURRED_MAX)
-            recurred[recurred_count++] =
-                (struct recurred) { info->put_ns, info->deadline_ns, info->id, i };
-    }
-    return true;
-}
-
-static int compare_recurred(const void *a, const void *b) {
-    int64_t left = ((const struct recurred *)a)->put_ns;
-    int64_t right = ((const struct recurred *)b)->put_ns;
-    return (left > right) - (left < right);
-}
-
-/* The model learns the ids of jobs that were put since: each rule has put one for each instant, in their order. */
-static void learn_recurred(void) {
-    recurred_count = 0;
-    for (unsigned queue = 0; queue < QUEUES; queue++) {
-        struct htw_list_place place = { { 0 } };
-        if (htw_journal_list(journal, names[queue], HTW_JOB_READY, &place, JOBS_MAX,
-                             collect_recurred, NULL) < 0)
-            fail("htw_journal_list", 0, -1);
-    }
-    qsort(recurred, recurred_count, sizeof(recurred[0]), compare_recurred);
-    for (size_t i = 0; i < recurred_count; i++) {
-        struct model_rule *rule = &rules[recurred[i].rule];
-        size_t size = strlen(rule_names[recurred[i].rule]);
-        if (rule->period_ns == 0 || recurred[i].deadline_ns != rule->next_ns)
-            fail("another instant has come than the next one", recurred[i].id,
-                 recurred[i].deadline_ns);
-        rule->next_ns += rule->period_ns;
-        jobs[job_count++] = (struct model_job) { .id = recurred[i].id,
-                                                 .state = HTW_JOB_READY,
-                                                 .queue = rule->queue,
-                                                 .priority = rule->priority,
-                                                 .deadline_ns = recurred[i].deadline_ns,
-                                                 .lease_ns = LEASE_NS,
-                                                 .sum = sum_of(rule_names[recurred[i].rule], size),
-                                                 .size = size };
-    }
-}
-
-static bool rule_is_due(void) {
-    for (unsigned i = 0; i < RULES; i++)
-        if (rules[i].period_ns != 0 && rules[i].next_ns <= now())
-            return true;
-    return false;
-}
-
-static bool compare_rule(void *context, const struct htw_recurring *rule) {
-    unsigned *i = context;
-    while (*i < RULES && rules[*i].period_ns == 0)
-        ++*i;
-    if (*i == RULES || strcmp(rule->name, rule_names[*i]) != 0 ||
-        rule->next_ns != rules[*i].next_ns)
-        fail("another rule is listed", *i, rule->next_ns);
-    ++*i;
-    return true;
-}
-
-static void list_rules(void) {
-    unsigned i = 0;
-    int expected = (rules[0].period_ns != 0) + (rules[1].period_ns != 0);
-    expect(htw_journal_list_recurring(journal, NULL, 9, compare_rule, &i), expected,
-           "htw_journal_list_recurring", 0);
-}
-
-static void remove_rule(unsigned i) {
-    int expected = rules[i].period_ns == 0 ? -ENOENT : 0;
-    expect(htw_journal_remove_recurring(journal, rule_names[i]), expected,
-           "htw_journal_remove_recurring", i);
-    rules[i].period_ns = 0;
-}
-
-static void set_rule(unsigned i) {
-    struct htw_recurring rule = HTW_RECURRING_INIT;
-    char schedule[32];
-    int64_t period_ns = HTW_HOUR * (1 + (int64_t)random_below(&source, 3));
-    bool goes_on = rules[i].period_ns == period_ns;
-    int64_t before_ns = rules[i].next_ns;
-    rules[i] = (struct model_rule) { .period_ns = period_ns,
-                                     .queue = random_queue(),
-                                     .priority = (uint32_t)random_below(&source, 3) };
-    snprintf(schedule, sizeof(schedule), "%lld", (long long)period_ns);
-    expect(next_instant(schedule, NULL, now(), &rules[i].next_ns), 0, "next_instant", 0);
-    if (goes_on)
-        rules[i].next_ns = before_ns;
-    rule.name = rule_names[i];
-    rule.schedule = schedule;
-    rule.catch_up = HTW_RECURRING_CATCH_UP_MAX;
-    rule.job.queue = names[rules[i].queue];
-    rule.job.priority = rules[i].priority;
-    rule.job.payload = rule_names[i];
-    rule.job.payload_size = strlen(rule_names[i]);
-    expect(htw_journal_set_recurring(journal, &rule), 0, "htw_journal_set_recurring", i);
-}
-
 /* Jobs that are due are read, and memory is made free, step by step. */
 static void settle(void) {
     last.deadline_ns = INT64_MIN;
@@ -451,10 +318,8 @@ static void settle(void) {
         expect(htw_scheduler_advance(scheduler, 0), 0, "htw_scheduler_advance", 0);
         expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
         pass_time();
-        if (rule_is_due())
-            learn_recurred();
-        if (!rule_is_due() && !awaits_delivery() && counts_agree(0) && counts_agree(1) &&
-            counts_agree(2) && totals_agree())
+        if (!awaits_delivery() && counts_agree(0) && counts_agree(1) && counts_agree(2) &&
+            totals_agree())
             return;
     }
     for (unsigned queue = 0; queue < QUEUES; queue++) {
@@ -935,16 +800,6 @@ static void advance(void) {
     expect(htw_scheduler_advance(scheduler, delta_ns), 0, "htw_scheduler_advance", 0);
 }
 
-/* Where there is no room for what they would put, there is none. */
-static void change_rules(void) {
-    unsigned i = (unsigned)random_below(&source, RULES);
-    if (job_count > JOBS_MAX - RECURRED_MAX || random_one_in(&source, 3))
-        remove_rule(i);
-    else
-        set_rule(i);
-    list_rules();
-}
-
 static void pause_queue(void) {
     unsigned queue = random_queue();
     static const int64_t until_ns[] = { 0, HTW_NEVER_NS, HTW_MINUTE };
@@ -959,25 +814,16 @@ static const struct {
     void (*take)(void);
     bool settles_before, settles_after;
 } kinds[] = {
-    { 1, change_rules, false, false },
-    { 1, open_again, false, true },
-    { 1, pause_queue, false, true },
-    { 2, advance, false, true },
-    { 1, keep_or_end, false, false },
-    { 1, kick, false, true },
-    { 2, list, true, false },
-    { 1, list_queues, true, false },
-    { 8, lease, false, false },
-    { 10, update, false, false },
-    { 2, change_together, false, false },
+    { 1, open_again, false, true },  { 1, pause_queue, false, true },
+    { 2, advance, false, true },     { 1, keep_or_end, false, false },
+    { 1, kick, false, true },        { 2, list, true, false },
+    { 1, list_queues, true, false }, { 8, lease, false, false },
+    { 10, update, false, false },    { 2, change_together, false, false },
     { 25, put, false, false },
 };
 
 static void step(void) {
-    for (unsigned i = 0; i < RULES && job_count > JOBS_MAX - RECURRED_MAX; i++)
-        if (rules[i].period_ns != 0)
-            remove_rule(i);
-    unsigned i = 0, number = (unsigned)random_below(&source, 55);
+    unsigned i = 0, number = (unsigned)random_below(&source, 54);
     while (number >= kinds[i].weight)
         number -= kinds[i++].weight;
     if (kinds[i].settles_before)
@@ -997,9 +843,6 @@ static int count_blocks(void *context, int columns, char **values, char **column
 static void end_all(void) {
     sqlite3 *connection;
     int blocks = -1;
-    for (unsigned i = 0; i < RULES; i++)
-        if (rules[i].period_ns != 0)
-            remove_rule(i);
     for (size_t i = 0; i < job_count; i++)
         if (!has_ended(&jobs[i]))
             expect(htw_journal_done(journal, jobs[i].id), 0, "htw_journal_done", jobs[i].id);
@@ -1022,10 +865,8 @@ static uint64_t run_history(uint64_t number) {
     job_count = in_flight = 0;
     keeps = false;
     memset(paused_until_ns, 0, sizeof(paused_until_ns));
-    memset(rules, 0, sizeof(rules));
     options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
-    options.next_instant = next_instant;
     options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
     options.max_memory = random_one_in(&source, 2) ? 0 : 8000 + random_below(&source, 40000);
     options.deliver = random_one_in(&source, 2) ? deliver : NULL;

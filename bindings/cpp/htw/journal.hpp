@@ -64,8 +64,6 @@ struct journal_options {
     std::chrono::nanoseconds gather { 0 };
     std::chrono::nanoseconds lease { 0 };
     std::chrono::nanoseconds history { 0 };
-    /** When recurring jobs come: htw_calendar_next_of of htw/calendar.h. nullptr: they do not. */
-    htw_next_instant *next_instant = nullptr;
     bool is_guest = false; // transactions of a program put jobs: journal::put_in()
     std::chrono::nanoseconds inbox { 0 };
     const htw_allocator *allocator = nullptr;
@@ -119,32 +117,6 @@ class queues {
     const char *one_ = nullptr;
     const char *const *data_;
     std::size_t size_;
-};
-
-/** What a journal is told of a job that comes again; see struct htw_recurring. */
-struct recurring {
-    const char *name = nullptr;
-    const char *schedule = nullptr;
-    const char *zone = nullptr;      ///< nullptr: UTC
-    std::optional<instant> after {}; ///< none: now, or as before
-    std::chrono::nanoseconds grace { 0 };
-    std::uint32_t catch_up = 1;
-    htw::job job {};
-};
-
-/** The same, as it is, and a copy. */
-struct recurring_info {
-    std::string name {}, schedule {};
-    std::optional<std::string> zone {};
-    std::chrono::nanoseconds grace { 0 };
-    std::uint32_t catch_up = 0;
-    std::string payload {};
-    std::optional<std::string> key {};
-    bool if_absent = false;
-    std::optional<std::string> queue {};
-    std::uint32_t priority = 0;
-    std::chrono::nanoseconds lease { 0 };
-    std::optional<instant> next {}; ///< none: not known yet; instant::max(): there is none
 };
 
 /** A job as it is, and a copy; see struct htw_job_info. */
@@ -312,23 +284,6 @@ inline job_info info_of(const htw_job_info &native) {
     info.timeouts = native.timeouts;
     info.buries = native.buries;
     info.kicks = native.kicks;
-    return info;
-}
-
-inline recurring_info recurring_of(const htw_recurring &native) {
-    recurring_info info;
-    info.name = native.name;
-    info.schedule = native.schedule;
-    info.zone = name_of(native.zone);
-    info.grace = std::chrono::nanoseconds(native.grace_ns);
-    info.catch_up = native.catch_up;
-    info.payload = text_of(native.job.payload, native.job.payload_size).value_or(std::string());
-    info.key = text_of(native.job.key, native.job.key_size);
-    info.if_absent = (native.job.flags & HTW_JOB_IF_ABSENT) != 0;
-    info.queue = name_of(native.job.queue);
-    info.priority = native.job.priority;
-    info.lease = std::chrono::nanoseconds(native.job.lease_ns);
-    info.next = known_instant(native.next_ns);
     return info;
 }
 
@@ -619,49 +574,7 @@ class journal {
         pause(queue, instant::min());
     }
 
-    /* ---- recurring jobs */
-
-    /** Makes a job recur, and waits until that is durable; see htw_journal_set_recurring(). Throws on
-        failure. */
-    void set_recurring(const recurring &rule) {
-        htw_recurring raw = HTW_RECURRING_INIT;
-        raw.name = rule.name;
-        raw.schedule = rule.schedule;
-        raw.zone = rule.zone;
-        raw.after_ns = rule.after ? detail::instant_ns(*rule.after) : 0;
-        raw.grace_ns = rule.grace.count();
-        raw.catch_up = rule.catch_up;
-        raw.job = detail::native_job(rule.job);
-        detail::report_journal(htw_journal_set_recurring(native(), &raw));
-    }
-
-    /** Ends that. Returns false if nothing recurs by this name. Throws on other failures. */
-    bool remove_recurring(const char *name) {
-        const int result = htw_journal_remove_recurring(native(), name);
-        detail::report_journal(result == -ENOENT ? 0 : result);
-        return result == 0;
-    }
-
-    /** What recurs, by name: at most `count` behind `after` (nullptr: from the first on). Throws on failure. */
-    std::vector<recurring_info> list_recurring(const char *after, std::uint32_t count) {
-        std::vector<recurring_info> all;
-        detail::report_journal(detail::visit_all<htw_recurring>(
-            [&](const htw_recurring &raw) { all.push_back(detail::recurring_of(raw)); },
-            [&](htw_recurring_visit *visit, void *context) noexcept {
-                return htw_journal_list_recurring(native(), after, count, visit, context);
-            }));
-        return all;
-    }
-
     /* ---- the rest */
-
-    /** The mark that a change has set; empty: none. See htw_journal_get_mark(). Throws on failure. */
-    std::string mark() const {
-        char bytes[HTW_JOURNAL_MARK_MAX];
-        const std::int64_t size = htw_journal_get_mark(native(), bytes, sizeof(bytes));
-        detail::report_journal(size < 0 ? static_cast<int>(size) : 0);
-        return std::string(bytes, static_cast<std::size_t>(size));
-    }
 
     /** The statistics; see htw_journal_get_stats(). Throws on failure. */
     htw_journal_stats stats() const {
@@ -696,7 +609,6 @@ class journal {
         raw.gather_ns = options.gather.count();
         raw.lease_ns = options.lease.count();
         raw.history_ns = options.history.count();
-        raw.next_instant = options.next_instant;
         raw.is_guest = options.is_guest;
         raw.inbox_ns = options.inbox.count();
         raw.allocator = options.allocator;

@@ -394,7 +394,7 @@ class lease {
 
 /**
  * Changes that are made together or not at all, as struct htw_journal_change: first jobs end and steps
- * are made, then jobs are put. What jobs, keys and mark refer to must stay until it is applied.
+ * are made, then jobs are put. What jobs and keys refer to must stay until it is applied.
  */
 class change {
   public:
@@ -415,13 +415,6 @@ class change {
         return *this;
     }
 
-    /** The new mark of the journal; see journal::mark(). */
-    change &mark(std::string_view mark) noexcept {
-        mark_ = mark;
-        has_mark_ = true;
-        return *this;
-    }
-
   private:
     friend class journal;
 
@@ -434,8 +427,6 @@ class change {
         native.job_count = jobs_.size();
         native.updates = steps_.data();
         native.update_count = steps_.size();
-        native.mark = !has_mark_ ? nullptr : mark_.data() == nullptr ? "" : mark_.data();
-        native.mark_size = mark_.size();
         detail::report_journal(submit(native));
         for (std::size_t i = 0; i < ids.size(); i++)
             ids[i] = jobs_[i].id;
@@ -448,8 +439,6 @@ class change {
     std::vector<htw_job> jobs_;
     std::vector<htw_job_update> steps_;
     std::vector<lease> leases_;
-    std::string_view mark_;
-    bool has_mark_ = false;
 };
 
 } // namespace htw

@@ -81,24 +81,6 @@ class QueuePolicy:
 
 
 @dataclass(frozen=True)
-class Recurring:
-    """A job that comes again, as Journal.set_recurring() was told."""
-
-    name: str
-    schedule: str
-    zone: Optional[str]
-    payload: bytes
-    key: Optional[bytes]
-    if_absent: bool
-    queue: Optional[str]
-    priority: int
-    lease: float
-    catch_up: int
-    grace: float  #: 0: a minute
-    next: Optional[float]  #: the next instant; None: not known yet; math.inf: there is none
-
-
-@dataclass(frozen=True)
 class QueueStats:
     """The numbers of a queue; the name of the default queue is None."""
 
@@ -289,7 +271,6 @@ class Change:
         self._jobs: list[dict[str, Any]] = []
         self._steps: list[Step] = []
         self._leases: list[Leased] = []
-        self._mark: Optional[bytes] = None
 
     def put(self, payload: Key = b"", **properties: Any) -> Change:
         """Puts a job, as Journal.put()."""
@@ -304,11 +285,6 @@ class Change:
     def add(self, step: Step) -> Change:
         """Makes a step."""
         self._steps.append(step)
-        return self
-
-    def mark(self, mark: Key) -> Change:
-        """Sets the mark of the journal, for the program to know where it is: up to 4096 bytes."""
-        self._mark = to_bytes(mark)
         return self
 
 
@@ -351,9 +327,6 @@ class NativeChange:
         self.change.job_count = len(change._jobs)
         self.change.updates = updates
         self.change.update_count = len(change._steps)
-        if change._mark is not None:
-            self.change.mark = ffi.from_buffer(change._mark)
-            self.change.mark_size = len(change._mark)
         self.kept += [updates, change]
 
     def _fill(self, after: Callable[[float], int], native: Any, job: dict[str, Any]) -> None:

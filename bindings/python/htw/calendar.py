@@ -45,11 +45,6 @@ __all__ = ["Calendar", "Weekday", "Zone"]
 lib.py_connect(_library.py_library())
 
 
-def next_of() -> Any:
-    """The C function that finds instants: htw.journal hands it to a journal."""
-    return ffi.addressof(lib, "htw_calendar_next_of")
-
-
 class Weekday(enum.IntFlag):
     """The days of the week, to be combined with ``|``."""
 

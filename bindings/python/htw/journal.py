@@ -61,7 +61,6 @@ from htw._jobs import (
     NativeChange,
     QueuePolicy,
     QueueStats,
-    Recurring,
     Step,
     Synchronous,
     bytes_of,
@@ -78,7 +77,7 @@ from htw._journal_native import ffi, lib
 from htw._scheduler import Clock, Scheduler, copy_of
 
 __all__ = ["Change", "JobInfo", "JobState", "Journal", "JournalStats", "Later", "Lease", "LeaseEndedError",
-           "NoLease", "QueuePolicy", "QueueStats", "Recurring", "Step", "Synchronous", "put_in"]
+           "NoLease", "QueuePolicy", "QueueStats", "Step", "Synchronous", "put_in"]
 
 T = TypeVar("T")
 
@@ -191,16 +190,6 @@ def py_visit(arg: int, info: Any) -> bool:
         info.priority, info.attempts, info.releases, info.timeouts, info.buries, info.kicks))
     return True
 
-
-@ffi.def_extern(onerror=_lost)
-def py_visit_recurring(arg: int, rule: Any) -> bool:
-    job = rule.job
-    _visits[arg].append(Recurring(
-        name_of(rule.name) or "", name_of(rule.schedule) or "", name_of(rule.zone),
-        bytes_of(job.payload, job.payload_size) or b"", bytes_of(job.key, job.key_size),
-        job.flags & lib.HTW_JOB_IF_ABSENT != 0, name_of(job.queue), job.priority, to_seconds(job.lease_ns),
-        rule.catch_up, to_seconds(rule.grace_ns), None if rule.next_ns == NOW_NS else to_seconds(rule.next_ns)))
-    return True
 
 
 # ---- leases
@@ -378,8 +367,6 @@ class Journal(Closing):
         htw.aio.Scheduler; without it they are leased, as those of the other queues.
     ``stopped(why)``
         is called if the journal stops by itself, as the disk has failed.
-    ``calendar``
-        jobs recur by cron expressions (set_recurring()), which needs htw.calendar.
     ``on_error(exception)``
         receives what `deliver` and `stopped` raise; without it sys.unraisablehook does.
 
@@ -400,7 +387,7 @@ class Journal(Closing):
                  on_error: Optional[Callable[[BaseException], object]] = None,
                  synchronous: Synchronous = Synchronous.FULL, parallel: int = 0, near: float = 0,
                  max_memory: int = 0, max_jobs: int = 0, max_in_flight: int = 0, gather: float = 0,
-                 lease: float = 0, history: float = 0, calendar: bool = False, guest: bool = False,
+                 lease: float = 0, history: float = 0, guest: bool = False,
                  inbox: float = 0) -> None:
         self._begin()
         name = os.fsencode(path)
@@ -417,9 +404,6 @@ class Journal(Closing):
         options.gather_ns = to_ns(gather)
         options.lease_ns = to_ns(lease)
         options.history_ns = to_ns(history)
-        if calendar:
-            from htw.calendar import next_of
-            options.next_instant = next_of()
         options.is_guest = guest
         options.inbox_ns = to_ns(inbox)
         self._number = next(_numbers)
@@ -667,51 +651,6 @@ class Journal(Closing):
             if len(jobs) < 100:
                 return
 
-    # ---- recurring jobs
-
-    def set_recurring(self, name: str, schedule: str, payload: Key = b"", *, zone: Optional[str] = None,
-                      after: Optional[float] = None, grace: float = 0, catch_up: int = 1,
-                      key: Optional[Key] = None, if_absent: bool = False, queue: Optional[str] = None,
-                      priority: int = 0, lease: float = 0) -> None:
-        """Puts a job at each instant of a schedule, in the place of what recurs by this name. Waits until that is
-        durable.
-
-        ``schedule``, ``zone``
-            a cron expression, and a time zone; None: UTC.
-        ``after``
-            instants after this one count; without it those after now, or, if the schedule was the same before, as before.
-        ``grace``, ``catch_up``
-            a job is missed if it is put later than that, in seconds (0: a minute), or not before the next instant. How
-            many missed ones are put late: 0: none, 1: one for all of them, N: the last N.
-
-        The rest as put(). With a key there is one such job at a time: it replaces the one before, or, with
-        ``if_absent``, does not come while that has not ended.
-        """
-        rule = ffi.new("struct htw_recurring *")
-        lib.htw_recurring_init(rule)
-        job = job_of(payload, key=key, if_absent=if_absent, queue=queue, priority=priority, lease=lease)
-        kept = [name_to_c(text) for text in (name, schedule, zone)]
-        rule.name, rule.schedule, rule.zone = kept
-        rule.after_ns = 0 if after is None else to_ns(after)
-        rule.grace_ns = to_ns(grace)
-        rule.catch_up = to_index(catch_up)
-        fill_job(rule.job, job)
-        checked(lib.py_set_recurring(self._pointer, rule))
-
-    def remove_recurring(self, name: str) -> bool:
-        """Ends what recurs by this name, and waits until that is durable; False: nothing does."""
-        return is_made(lib.py_remove_recurring(self._pointer, name_to_c(name)))
-
-    def recurring(self) -> Iterator[Recurring]:
-        """What recurs, by name."""
-        after = ffi.NULL
-        while True:
-            rules = self._visit(lambda number: lib.py_list_recurring(self._pointer, after, 100, number))
-            yield from rules
-            if len(rules) < 100:
-                return
-            after = name_to_c(rules[-1].name)
-
     def _visit(self, look: Callable[[int], Any]) -> list[Any]:
         number = next(_numbers)
         _visits[number] = []
@@ -762,13 +701,6 @@ class Journal(Closing):
         checked(lib.py_pause(self._pointer, name_to_c(queue), NOW_NS))
 
     # ---- the rest
-
-    @property
-    def mark(self) -> bytes:
-        """The mark that a change has set; empty: none."""
-        buffer = ffi.new("char[]", lib.HTW_JOURNAL_MARK_MAX)
-        size = checked(lib.py_get_mark(self._pointer, buffer, lib.HTW_JOURNAL_MARK_MAX))
-        return bytes(ffi.buffer(buffer, size))
 
     def stats(self) -> JournalStats:
         """The statistics; ``dataclasses.asdict()`` makes them a dictionary."""

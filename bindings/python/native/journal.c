@@ -23,7 +23,6 @@ static void py_stopped(uintptr_t arg, const char *why);
 static void py_durable(uintptr_t arg, int result);
 static void py_leased(uintptr_t arg, int result, const struct htw_delivery *delivery);
 static _Bool py_visit(uintptr_t arg, const struct htw_job_info *info);
-static _Bool py_visit_recurring(uintptr_t arg, const struct htw_recurring *rule);
 
 static void py_connect(void *other) {
     library = other;
@@ -131,12 +130,6 @@ static void leased(void *arg, int result, const struct htw_delivery *delivery) {
 static bool visit(void *arg, const struct htw_job_info *info) {
     bool goes_on = false;
     PY_CALL(goes_on = py_visit((uintptr_t)arg, info));
-    return goes_on;
-}
-
-static bool visit_recurring(void *arg, const struct htw_recurring *rule) {
-    bool goes_on = false;
-    PY_CALL(goes_on = py_visit_recurring((uintptr_t)arg, rule));
     return goes_on;
 }
 
@@ -363,26 +356,7 @@ static int py_pause(struct py_journal *journal, const char *queue, int64_t until
     PY_USE(int, htw_journal_pause(native, queue, until_ns));
 }
 
-/* ---- recurring jobs */
-
-static int py_set_recurring(struct py_journal *journal, const struct htw_recurring *rule) {
-    PY_USE(int, htw_journal_set_recurring(native, rule));
-}
-
-static int py_remove_recurring(struct py_journal *journal, const char *name) {
-    PY_USE(int, htw_journal_remove_recurring(native, name));
-}
-
-static int py_list_recurring(struct py_journal *journal, const char *after, uint32_t count,
-                             uintptr_t arg) {
-    PY_USE(int, htw_journal_list_recurring(native, after, count, visit_recurring, (void *)arg));
-}
-
 /* ---- the rest */
-
-static int64_t py_get_mark(struct py_journal *journal, void *buffer, size_t size) {
-    PY_USE(int64_t, htw_journal_get_mark(native, buffer, size));
-}
 
 static int py_get_stats(struct py_journal *journal, struct htw_journal_stats *stats) {
     PY_USE(int, htw_journal_get_stats(native, stats));

@@ -103,9 +103,9 @@ def test_lease_of_a_closed_journal_is_refused_unless_it_is_durable(manual, tmp_p
 def test_change_is_made_wholly_or_not_at_all_and_ends_its_leases(journal):
     journal.put("first", queue="mail")
     lease = journal.lease("mail")
-    change = Change().done(lease).put("next", queue="mail").put("last", delay=5, key=b"k").mark("here")
+    change = Change().done(lease).put("next", queue="mail").put("last", delay=5, key=b"k")
     ids = journal.apply(change)
-    assert lease.ended and len(ids) == 2 and journal.mark == b"here"
+    assert lease.ended and len(ids) == 2
     assert journal.peek(ids[1]).state == JobState.DELAYED
     with pytest.raises(htw.KeyExistsError):
         journal.put("third", key="k", if_absent=True)
@@ -192,7 +192,7 @@ def test_close_ends_the_requests_that_wait(manual, tmp_path):
     thread.join()
     assert isinstance(later.exception(), htw.StoppedError) and len(failures) == 1
     assert journal.closed and journal.close() is None
-    for call in (journal.sync, journal.stats, lambda: journal.put("x"), lambda: journal.mark,
+    for call in (journal.sync, journal.stats, lambda: journal.put("x"),
                  lambda: journal.put_later("x"), lambda: journal.lease("mail"), journal.prometheus):
         with pytest.raises(htw.StoppedError):
             call()
@@ -218,7 +218,7 @@ def test_later_has_the_result_of_the_change(journal):
     assert in_notice[0].result() > 0
     assert journal.update_later(Step.bury(id)).result() is True
     assert journal.kick_later("mail", 5).result() == 1
-    assert journal.apply_later(Change().put("a").put("b").mark(b"m")).result()[1] > 0
+    assert journal.apply_later(Change().put("a").put("b")).result()[1] > 0
     failure = journal.update_later(Step.cancel(12345)).exception()
     assert failure.errno == errno.ENOENT
     lease = journal.lease("mail")
@@ -267,32 +267,6 @@ def test_asyncio_awaits_changes_and_leases(tmp_path):
         return lease.payload
 
     asyncio.run(main())
-
-
-# ---- history, recurring jobs
-
-
-def test_jobs_recur_by_the_calendar(manual, tmp_path):
-    pytest.importorskip("htw.calendar")
-    with Journal(tmp_path / "jobs", manual, calendar=True) as journal:
-        journal.set_recurring("b", "0 3 * * *", "x", zone="Europe/Berlin", key="k", if_absent=True, queue="q", priority=3,
-                              lease=5, grace=7, catch_up=2)
-        journal.set_recurring("a", "@hourly", b"every hour", queue="hour", after=journal.now())
-        first, second = journal.recurring()
-        assert (second.name, second.schedule, second.zone, second.payload, second.key, second.if_absent, second.queue,
-                second.priority, second.lease, second.catch_up, second.grace) == (
-                    "b", "0 3 * * *", "Europe/Berlin", b"x", b"k", True, "q", 3, 5, 2, 7)
-        assert first.next % 3600 == 0 and 0 < first.next - journal.now() <= 3600
-        manual.advance(first.next - journal.now())
-        journal.sync()
-        with journal.lease("hour") as lease:
-            assert (lease.payload, lease.deadline) == (b"every hour", first.next)
-        assert next(journal.recurring()).next == first.next + 3600
-        assert journal.remove_recurring("a") and not journal.remove_recurring("a")
-        for schedule, zone in (("never", None), ("@daily", "No/Where")):
-            with pytest.raises((ValueError, OSError, htw.Error)):
-                journal.set_recurring("a", schedule, zone=zone)
-        assert [rule.name for rule in journal.recurring()] == ["b"]
 
 
 # ---- looking, policies
@@ -403,7 +377,7 @@ waiting = journal.lease_later("mail")
 
 def test_child_process_can_use_nothing_of_its_parent(journal):
     def child():
-        for call in (journal.sync, lambda: journal.put("x"), lambda: journal.mark):
+        for call in (journal.sync, lambda: journal.put("x")):
             with pytest.raises(htw.ForkedError):
                 call()
         journal.close()

@@ -74,18 +74,6 @@ UNIT_TEST(next_is_after_the_given_instant) {
     assert_int_equal(htw_calendar_previous(&calendar, NULL, at_ns - 1), at_ns - HTW_DAY);
 }
 
-UNIT_TEST(next_of_a_text_in_a_zone_is_that_of_its_calendar) {
-    int64_t next_ns = 77;
-    assert_int_equal(htw_calendar_next_of("0 3 * *", NULL, 0, &next_ns), -EINVAL);
-    assert_int_equal(htw_calendar_next_of("0 3 * * *", "No/Where", 0, &next_ns), -ENOENT);
-    assert_int_equal(htw_calendar_next_of("0 3 * * *", NULL, 0, NULL), -EINVAL);
-    assert_int_equal(next_ns, 77);
-    assert_int_equal(htw_calendar_next_of("0 3 * * *", "Europe/Berlin", 0, &next_ns), 0);
-    assert_int_equal(next_ns, 2 * HTW_HOUR);
-    assert_int_equal(htw_calendar_next_of("0 3 * * *", NULL, 0, &next_ns), 0);
-    assert_int_equal(next_ns, 3 * HTW_HOUR);
-}
-
 /* holds: calendar-4 */
 UNIT_TEST(next_that_is_impossible_is_never) {
     static const char *const impossible[] = { "0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 30,31 2 */7",

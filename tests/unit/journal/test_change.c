@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_change.c - changes of several parts, the mark, notices, limits. */
+/* test_change.c - changes of several parts, notices, limits. */
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -23,44 +23,18 @@ JOURNAL_TEST(journal_change_is_made_wholly_or_not_at_all) {
     uint64_t ids[] = { a, b, 12345 };
     struct htw_job jobs[] = { JOB(.deadline_ns = START_NS + HTW_SECOND, TEXT("c")),
                               JOB(.deadline_ns = START_NS + HTW_SECOND, TEXT("d"), KEY("k")) };
-    struct htw_journal_change change = CHANGE(.done = ids, .done_count = 3, .jobs = jobs,
-                                              .job_count = 2, .mark = "mark", .mark_size = 4);
+    struct htw_journal_change change =
+        CHANGE(.done = ids, .done_count = 3, .jobs = jobs, .job_count = 2);
     assert_int_equal(htw_journal_apply(f->journal, &change), -ENOENT);
     assert_int_equal(journal_stats(f).jobs, 2);
     assert_int_equal(journal_stats(f).replaced, 0);
-    assert_int_equal(htw_journal_get_mark(f->journal, NULL, 0), 0);
     change.done_count = 2;
     assert_int_equal(htw_journal_apply(f->journal, &change), 0);
     assert_true(jobs[0].id != jobs[1].id);
-    char mark[8] = "";
-    assert_int_equal(htw_journal_get_mark(f->journal, mark, sizeof(mark)), 4);
-    assert_string_equal(mark, "mark");
     journal_close(f);
     journal_open(f);
-    assert_int_equal(htw_journal_get_mark(f->journal, mark, 2), 4);
     journal_advance_to(f, HTW_DAY);
     assert_string_equal(journal_texts(f), "c d");
-}
-
-JOURNAL_TEST(journal_mark_can_become_empty_and_has_a_greatest_size) {
-    static const char bytes[HTW_JOURNAL_MARK_MAX];
-    static const struct {
-        const void *mark;
-        int size, after;
-    } rows[] = {
-        { bytes, sizeof(bytes), sizeof(bytes) },
-        { NULL, 0, sizeof(bytes) }, /* it stays */
-        { "", 0, 0 },
-    };
-    char read[HTW_JOURNAL_MARK_MAX];
-    journal_open(f);
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct htw_journal_change change =
-            CHANGE(.mark = rows[i].mark, .mark_size = (size_t)rows[i].size);
-        assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), 0);
-        journal_sync(f);
-        assert_int_equal(htw_journal_get_mark(f->journal, read, sizeof(read)), rows[i].after);
-    }
 }
 
 /* holds: journal-4 */
@@ -83,6 +57,67 @@ JOURNAL_TEST(journal_one_change_that_is_impossible_leaves_those_beside_it_alone)
     assert_string_equal(journal_texts(f), "b c a");
 }
 
+/* ---- jobs that recur */
+
+/* Each minute. */
+static int64_t instant_after(int64_t after_ns) {
+    return after_ns - (after_ns - START_NS) % HTW_MINUTE + HTW_MINUTE;
+}
+
+static bool has_one_for_all; /* instants that were missed */
+
+/* As docs/journal.md says: one change ends the job of an instant, and puts that of the next one. */
+static void recur(struct journal_fixture *f, const struct htw_delivery *delivery) {
+    int64_t now = htw_scheduler_now(f->scheduler);
+    struct htw_job next = JOB(KEY("tick"), .deadline_ns = instant_after(delivery->deadline_ns));
+    if (has_one_for_all && next.deadline_ns <= now)
+        next.deadline_ns = instant_after(now);
+    (void)!htw_journal_apply_later(
+        delivery->journal,
+        &CHANGE(.done = &delivery->id, .done_count = 1, .jobs = &next, .job_count = 1), NULL, NULL);
+}
+
+static void open_to_recur(struct journal_fixture *f) {
+    f->act = recur;
+    f->keeps = true;
+    journal_open(f);
+    struct htw_job first = JOB(KEY("tick"), .flags = HTW_JOB_IF_ABSENT,
+                               .deadline_ns = instant_after(htw_scheduler_now(f->scheduler)));
+    int error = journal_put_job(f->journal, &first);
+    assert_true(error == 0 || error == -EEXIST);
+}
+
+static void expect_instants(struct journal_fixture *f, int64_t now_ns, size_t count,
+                            const int64_t *minutes) {
+    for (size_t i = 0; i <= count; i++) {
+        journal_advance_to(f, now_ns);
+        journal_sync(f);
+    }
+    assert_int_equal(f->seen_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(f->seen[i].deadline_ns, START_NS + minutes[i] * HTW_MINUTE);
+    f->seen_count = 0;
+}
+
+/* holds: journal-10h */
+JOURNAL_TEST(journal_job_that_its_end_puts_again_comes_once_for_each_instant) {
+    has_one_for_all = false;
+    open_to_recur(f);
+    expect_instants(f, 2 * HTW_MINUTE, 2, (const int64_t[]) { 1, 2 });
+    assert_int_equal(journal_stats(f).jobs, 1);
+    journal_close(f);
+    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS), 0);
+    open_to_recur(f);
+    expect_instants(f, 3 * HTW_MINUTE - 1, 0, NULL);
+    expect_instants(f, 6 * HTW_MINUTE, 4, (const int64_t[]) { 3, 4, 5, 6 });
+    journal_close(f);
+    has_one_for_all = true;
+    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS + 9 * HTW_MINUTE), 0);
+    open_to_recur(f);
+    expect_instants(f, 9 * HTW_MINUTE, 1, (const int64_t[]) { 7 });
+    expect_instants(f, 10 * HTW_MINUTE, 1, (const int64_t[]) { 10 });
+}
+
 /* ---- later */
 
 /* Only a single end, cancel or put-if-absent may find nothing to do without failing: any other change has lost something. */
@@ -92,7 +127,6 @@ JOURNAL_TEST(journal_sync_tells_of_each_change_that_was_lost) {
 #define END .done = &gone, .done_count = 1
 #define PUT(...) .jobs = &JOB(__VA_ARGS__), .job_count = 1
 #define IF_ABSENT KEY("taken"), .flags = HTW_JOB_IF_ABSENT
-#define MARK .mark = "m", .mark_size = 1
     const struct {
         struct htw_journal_change change;
         int expected;
@@ -107,9 +141,9 @@ JOURNAL_TEST(journal_sync_tells_of_each_change_that_was_lost) {
         { CHANGE(STEP(.id = 98, .step = HTW_JOB_MOVE)), -ENOENT },
         { CHANGE(STEP(.id = 98), END), -ENOENT },
         { CHANGE(STEP(.id = 98), PUT(.priority = 0)), -ENOENT },
-        { CHANGE(STEP(.id = 98), MARK), -ENOENT },
         { CHANGE(END, PUT(.priority = 0)), -ENOENT },
-        { CHANGE(PUT(IF_ABSENT), MARK), -EEXIST },
+        { CHANGE(.jobs = (struct htw_job[]) { JOB(IF_ABSENT), JOB(.priority = 0) }, .job_count = 2),
+          -EEXIST },
     };
     journal_open(f);
     journal_put_struct(f, JOB(.deadline_ns = START_NS + HTW_HOUR, KEY("taken")));
@@ -133,7 +167,7 @@ static void try_to_block(void *arg, int result) {
     chain->blocked[1] = htw_journal_cancel(chain->journal, 1);
     chain->blocked[2] = htw_journal_done(chain->journal, 1);
     chain->blocked[3] = htw_journal_sync(chain->journal);
-    chain->blocked[4] = htw_journal_apply(chain->journal, &CHANGE(.mark = NULL));
+    chain->blocked[4] = htw_journal_apply(chain->journal, &CHANGE(.done = NULL));
     chain->blocked[5] = htw_journal_close(chain->journal);
     if (htw_journal_put_later(chain->journal, START_NS, "y", 1, NULL, NULL, NULL) != 0)
         chain->result = 1;

@@ -112,7 +112,7 @@ GUEST_TEST(guest_leaves_the_settings_of_the_file) {
     assert_int_equal(number_of("PRAGMA application_id"), 9);
     assert_int_equal(
         number_of("SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'delete'"), 1);
-    assert_int_equal(number_of("SELECT version FROM htw_format"), 2);
+    assert_int_equal(number_of("SELECT version FROM htw_format"), 3);
 }
 
 static int64_t log_size(const struct journal_fixture *f) {
@@ -212,7 +212,7 @@ GUEST_TEST(guest_refuses_what_is_no_file_of_a_guest) {
     f->options.is_guest = true;
     run_sql("UPDATE htw_format SET version = 9");
     assert_int_equal(journal_try_open(f), -EPROTONOSUPPORT);
-    run_sql("UPDATE htw_format SET version = 2; CREATE INDEX mine ON htw_job (deadline)");
+    run_sql("UPDATE htw_format SET version = 3; CREATE INDEX mine ON htw_job (deadline)");
     assert_int_equal(journal_try_open(f), -EBADMSG);
     run_sql("DROP INDEX mine; CREATE INDEX mine ON note (text)");
     journal_open(f);
@@ -233,37 +233,4 @@ GUEST_TEST(guest_refuses_a_journal_and_texts_that_are_not_utf_8) {
     mine[strlen(mine) - 1] = '3';
     journal_execute(f, "PRAGMA encoding = 'UTF-16'; CREATE TABLE a (b)");
     assert_int_equal(journal_try_open(f), -ENOTSUP);
-}
-
-/* ---- rules and history */
-
-static int each_minute(const char *schedule, const char *zone, int64_t after_ns,
-                       int64_t *ret_next_ns) {
-    (void)schedule, (void)zone;
-    int64_t past_ns = after_ns - START_NS;
-    *ret_next_ns = START_NS + past_ns - past_ns % HTW_MINUTE + HTW_MINUTE;
-    return 0;
-}
-
-GUEST_TEST(guest_rule_puts_no_job_whose_key_is_in_the_inbox) {
-    struct htw_recurring rule = HTW_RECURRING_INIT;
-    rule.name = rule.schedule = "rule";
-    rule.job = JOB(TEXT("rule"), KEY("key"), .flags = HTW_JOB_IF_ABSENT);
-    f->options.next_instant = each_minute;
-    journal_open(f);
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), 0);
-    journal_advance_to(f, HTW_MINUTE);
-    assert_string_equal(journal_texts(f), "rule");
-    uint64_t id = put_job(JOB(.deadline_ns = START_NS + HTW_HOUR, TEXT("inbox"), KEY("key")));
-    journal_advance_to(f, 2 * HTW_MINUTE);
-    assert_string_equal(journal_texts(f), "");
-    assert_int_equal(htw_journal_cancel(f->journal, id), 0);
-    journal_advance_to(f, 3 * HTW_MINUTE);
-    assert_string_equal(journal_texts(f), "rule");
-    journal_close(f);
-    journal_open(f);
-    journal_advance_to(f, 4 * HTW_MINUTE);
-    assert_string_equal(journal_texts(f), "rule");
-    assert_int_equal(htw_journal_remove_recurring(f->journal, "rule"), 0);
-    assert_int_equal(number_of("SELECT count(*) FROM htw_recurring"), 0);
 }

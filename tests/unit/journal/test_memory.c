@@ -58,8 +58,7 @@ static bool make_changes(struct journal_fixture *f, uint64_t *ret_jobs) {
     int put = htw_journal_put(f->journal, START_NS + HTW_SECOND, "a", 1, &id);
     *ret_jobs += put == 0;
     const struct htw_journal_change change =
-        CHANGE(.done = put == 0 ? &id : NULL, .done_count = put == 0, .jobs = jobs, .job_count = 2,
-               .mark = "m", .mark_size = 1);
+        CHANGE(.done = put == 0 ? &id : NULL, .done_count = put == 0, .jobs = jobs, .job_count = 2);
     int apply = htw_journal_apply(f->journal, &change);
     if (apply == 0)
         *ret_jobs += 2 - change.done_count;

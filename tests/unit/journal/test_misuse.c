@@ -26,11 +26,9 @@ UNIT_TEST(misuse_is_avoided_by_initialisers) {
     ASSERT_INITIALISES(htw_lease, htw_lease_init);
     ASSERT_INITIALISES(htw_queue_policy, htw_queue_policy_init);
     ASSERT_INITIALISES(htw_queue_stats, htw_queue_stats_init);
-    ASSERT_INITIALISES(htw_recurring, htw_recurring_init);
 }
 
 JOURNAL_TEST(misuse_of_changes_is_refused) {
-    static const char too_long[HTW_JOURNAL_MARK_MAX + 1];
     struct htw_job job = JOB(.key_size = 1);
     journal_open(f);
     struct htw_job_update update =
@@ -40,7 +38,6 @@ JOURNAL_TEST(misuse_of_changes_is_refused) {
         CHANGE(.done_count = 1),
         CHANGE(.job_count = 1),
         CHANGE(.jobs = &job, .job_count = 1),
-        CHANGE(.mark_size = 1),
         CHANGE(.updates = (struct htw_job_update[]) { update, update }, .update_count = 2),
     };
     for (size_t i = 0; i < COUNT_OF(invalid); i++)
@@ -51,7 +48,6 @@ JOURNAL_TEST(misuse_of_changes_is_refused) {
     REFUSED(htw_journal_apply_later(f->journal, NULL, NULL, NULL));
     REFUSED(htw_journal_put(NULL, 0, "", 0, NULL));
     REFUSED(htw_journal_put(f->journal, 0, NULL, 1, NULL));
-    REFUSED(htw_journal_get_mark(f->journal, NULL, 1));
     update.struct_size++;
     REFUSED(htw_journal_update(f->journal, &update));
     REFUSED(htw_journal_update(f->journal, NULL));
@@ -59,9 +55,6 @@ JOURNAL_TEST(misuse_of_changes_is_refused) {
     job = JOB(KEY("k"), .payload = "", .payload_size = HTW_JOURNAL_JOB_MAX);
     assert_int_equal(journal_put_job(f->journal, &job), -EMSGSIZE);
     assert_int_equal(htw_journal_put(f->journal, 0, "", SIZE_MAX, NULL), -EMSGSIZE);
-    assert_int_equal(
-        htw_journal_apply(f->journal, &CHANGE(.mark = too_long, .mark_size = sizeof(too_long))),
-        -EMSGSIZE);
     assert_int_equal(htw_journal_close(NULL), 0);
     assert_int_equal(journal_stats(f).jobs, 1);
 }
@@ -110,55 +103,6 @@ JOURNAL_TEST(misuse_of_queues_is_refused) {
     assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, NULL), 0);
     REFUSED(
         htw_journal_lease(f->journal, &LEASE(.id = 1), leased, NULL)); /* nobody knows the time */
-}
-
-static bool see_rule(void *context, const struct htw_recurring *rule) {
-    (void)rule;
-    ++*(int *)context;
-    return true;
-}
-
-/* The schedule is its answer. */
-static int next_instant(const char *schedule, const char *zone, int64_t after_ns,
-                        int64_t *ret_next_ns) {
-    *ret_next_ns = after_ns + HTW_HOUR;
-    return zone != NULL ? -ENOENT : strcmp(schedule, "good") == 0 ? 0 : -EINVAL;
-}
-
-/* holds: journal-10h */
-JOURNAL_TEST(misuse_of_rules_is_refused) {
-    char name[HTW_RECURRING_NAME_MAX + 2];
-    int rules = 0;
-    memset(name, 'n', sizeof(name));
-    name[sizeof(name) - 1] = '\0';
-    f->options.next_instant = next_instant;
-    journal_open(f);
-    const struct htw_job job = HTW_JOB_INIT;
-    const struct {
-        struct htw_recurring rule;
-        int answer;
-    } rows[] = {
-#define RULE(...) { .struct_size = sizeof(struct htw_recurring), __VA_ARGS__ }
-        { RULE(.name = name, .schedule = "good", .job = job), -EINVAL },
-        { RULE(.name = "a", .schedule = "bad", .job = job), -EINVAL },
-        { RULE(.name = "a", .schedule = "", .job = job), -EINVAL },
-        { RULE(.name = "a", .schedule = "good", .job = job, .zone = "nowhere"), -ENOENT },
-        { RULE(.name = "a", .schedule = "good", .job = job,
-               .catch_up = HTW_RECURRING_CATCH_UP_MAX + 1),
-          -EINVAL },
-        { RULE(.name = "a", .schedule = "good", .job = JOB(.payload_size = 1)), -EINVAL },
-        { { .struct_size = sizeof(struct htw_recurring) + 1 }, -EINVAL },
-#undef RULE
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        assert_int_equal(htw_journal_set_recurring(f->journal, &rows[i].rule), rows[i].answer);
-    REFUSED(htw_journal_set_recurring(f->journal, NULL));
-    REFUSED(htw_journal_remove_recurring(f->journal, NULL));
-    assert_int_equal(htw_journal_remove_recurring(f->journal, "a"), -ENOENT);
-    assert_string_equal(htw_journal_error() + strlen(f->path), ": no job recurs by the name a");
-    REFUSED(htw_journal_list_recurring(f->journal, name, 1, see_rule, &rules));
-    REFUSED(htw_journal_list_recurring(f->journal, NULL, 1, NULL, NULL));
-    assert_int_equal(htw_journal_list_recurring(f->journal, NULL, 9, see_rule, &rules), 0);
 }
 
 JOURNAL_TEST(misuse_of_options_is_refused_with_their_name) {

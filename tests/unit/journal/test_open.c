@@ -215,7 +215,6 @@ static void ask_in_child(void *journal) {
     EXPECT(htw_journal_put(journal, 0, "", 0, NULL) == -EOWNERDEAD);
     EXPECT(htw_journal_done_later(journal, 1, NULL, NULL) == -EOWNERDEAD);
     EXPECT(htw_journal_sync(journal) == -EOWNERDEAD);
-    EXPECT(htw_journal_get_mark(journal, NULL, 0) == -EOWNERDEAD);
     EXPECT(htw_journal_get_stats(journal, &stats) == -EOWNERDEAD);
     EXPECT(htw_journal_close(journal) == -EOWNERDEAD);
 }

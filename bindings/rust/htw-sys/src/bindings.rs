@@ -1252,14 +1252,6 @@ mod calendar {
         ) -> i64;
     }
     extern "C" {
-        pub fn htw_calendar_next_of(
-            expression: *const ::std::os::raw::c_char,
-            zone: *const ::std::os::raw::c_char,
-            after_ns: i64,
-            ret_next_ns: *mut i64,
-        ) -> ::std::os::raw::c_int;
-    }
-    extern "C" {
         pub fn htw_calendar_previous(
             calendar: *const htw_calendar,
             zone: *const htw_zone,
@@ -1315,15 +1307,11 @@ pub use self::journal::*;
 mod journal {
     use super::*;
     pub const HTW_JOURNAL_JOB_MAX: u32 = 999999000;
-    pub const HTW_JOURNAL_MARK_MAX: u32 = 4096;
     pub const HTW_JOURNAL_PARALLEL_MAX: u32 = 256;
     pub const HTW_JOB_IF_ABSENT: u32 = 1;
     pub const HTW_QUEUE_NAME_MAX: u32 = 255;
     pub const HTW_QUEUES_MAX: u32 = 1048576;
     pub const HTW_KICK_MAX: u32 = 65536;
-    pub const HTW_RECURRING_NAME_MAX: u32 = 255;
-    pub const HTW_RECURRING_SCHEDULE_MAX: u32 = 1023;
-    pub const HTW_RECURRING_CATCH_UP_MAX: u32 = 1000;
     #[repr(C)]
     #[derive(Copy, Clone)]
     pub struct htw_journal {
@@ -1358,14 +1346,6 @@ mod journal {
             why: *const ::std::os::raw::c_char,
         ),
     >;
-    pub type htw_next_instant = ::std::option::Option<
-        unsafe extern "C" fn(
-            schedule: *const ::std::os::raw::c_char,
-            zone: *const ::std::os::raw::c_char,
-            after_ns: i64,
-            ret_next_ns: *mut i64,
-        ) -> ::std::os::raw::c_int,
-    >;
     pub const HTW_SYNCHRONOUS_FULL: htw_synchronous = 0;
     pub const HTW_SYNCHRONOUS_NORMAL: htw_synchronous = 1;
     pub type htw_synchronous = ::std::os::raw::c_uint;
@@ -1376,7 +1356,6 @@ mod journal {
         pub deliver: htw_deliver,
         pub stopped: htw_stopped,
         pub context: *mut ::std::os::raw::c_void,
-        pub next_instant: htw_next_instant,
         pub synchronous: htw_synchronous,
         pub parallel: u32,
         pub near_ns: i64,
@@ -1490,8 +1469,6 @@ mod journal {
         pub done_count: usize,
         pub jobs: *mut htw_job,
         pub job_count: usize,
-        pub mark: *const ::std::os::raw::c_void,
-        pub mark_size: usize,
         pub updates: *const htw_job_update,
         pub update_count: usize,
     }
@@ -1747,49 +1724,6 @@ mod journal {
             context: *mut ::std::os::raw::c_void,
         ) -> ::std::os::raw::c_int;
     }
-    #[repr(C)]
-    #[derive(Copy, Clone)]
-    pub struct htw_recurring {
-        pub struct_size: usize,
-        pub name: *const ::std::os::raw::c_char,
-        pub schedule: *const ::std::os::raw::c_char,
-        pub zone: *const ::std::os::raw::c_char,
-        pub after_ns: i64,
-        pub grace_ns: i64,
-        pub catch_up: u32,
-        pub job: htw_job,
-        pub next_ns: i64,
-    }
-    extern "C" {
-        pub fn htw_recurring_init(rule: *mut htw_recurring);
-    }
-    extern "C" {
-        pub fn htw_journal_set_recurring(
-            journal: *mut htw_journal,
-            rule: *const htw_recurring,
-        ) -> ::std::os::raw::c_int;
-    }
-    extern "C" {
-        pub fn htw_journal_remove_recurring(
-            journal: *mut htw_journal,
-            name: *const ::std::os::raw::c_char,
-        ) -> ::std::os::raw::c_int;
-    }
-    pub type htw_recurring_visit = ::std::option::Option<
-        unsafe extern "C" fn(
-            context: *mut ::std::os::raw::c_void,
-            rule: *const htw_recurring,
-        ) -> bool,
-    >;
-    extern "C" {
-        pub fn htw_journal_list_recurring(
-            journal: *mut htw_journal,
-            after: *const ::std::os::raw::c_char,
-            count: u32,
-            visit: htw_recurring_visit,
-            context: *mut ::std::os::raw::c_void,
-        ) -> ::std::os::raw::c_int;
-    }
     pub type htw_problem = ::std::option::Option<
         unsafe extern "C" fn(
             context: *mut ::std::os::raw::c_void,
@@ -1802,13 +1736,6 @@ mod journal {
             problem: htw_problem,
             context: *mut ::std::os::raw::c_void,
         ) -> ::std::os::raw::c_int;
-    }
-    extern "C" {
-        pub fn htw_journal_get_mark(
-            journal: *mut htw_journal,
-            buffer: *mut ::std::os::raw::c_void,
-            size: usize,
-        ) -> i64;
     }
     #[repr(C)]
     pub struct htw_journal_stats {

@@ -5,7 +5,6 @@ use crate::lease::Lease;
 use crate::raw::initial;
 use crate::Error;
 use htw_sys::*;
-use std::os::raw::c_void;
 
 /// Changes that are made together or not at all, by [`Journal::apply`](crate::Journal::apply): first jobs end and
 /// steps are made, then jobs are put.
@@ -15,7 +14,6 @@ pub struct Change<'a> {
     jobs: Vec<Job<'a>>,
     steps: Vec<Step<'a>>,
     leases: Vec<Lease>,
-    mark: Option<&'a [u8]>,
 }
 
 impl<'a> Change<'a> {
@@ -43,12 +41,6 @@ impl<'a> Change<'a> {
         self
     }
 
-    /// Sets the mark of the journal, for the program to know where it is: up to 4096 bytes.
-    pub fn mark(mut self, mark: &'a [u8]) -> Change<'a> {
-        self.mark = Some(mark);
-        self
-    }
-
     /// Calls a function of the library for the change, and returns the ids of the jobs that were put.
     pub(crate) fn submit(
         self,
@@ -66,10 +58,6 @@ impl<'a> Change<'a> {
         raw.job_count = jobs.len();
         raw.updates = updates.as_ptr();
         raw.update_count = updates.len();
-        if let Some(mark) = self.mark {
-            raw.mark = mark.as_ptr() as *const c_void;
-            raw.mark_size = mark.len();
-        }
         call(&raw)?;
         for lease in self.leases {
             lease.detach();

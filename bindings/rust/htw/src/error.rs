@@ -64,7 +64,7 @@ errors! {
     Cancelled = ECANCELED,
     /// The disk is full.
     NoSpace = ENOSPC,
-    /// A job, a mark or a change is too large.
+    /// A job or a change is too large.
     TooLarge = EMSGSIZE,
     /// The disk has failed: the journal may have stopped.
     Io = EIO,

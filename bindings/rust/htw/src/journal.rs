@@ -3,8 +3,7 @@
 use crate::callback::PanicHandler;
 use crate::change::Change;
 use crate::job::{
-    Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats, Recurring,
-    RecurringInfo, Step,
+    Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats, Step,
 };
 use crate::lease::{Lease, LeaseNotice, Receiver};
 use crate::open::{check_step, later, Deliver, Open, Stopped};
@@ -91,10 +90,6 @@ impl JournalOptions {
 
         /// How long a job that is done stays in the file, to be looked at; without this not at all.
         history(history: Duration) self => self.raw.history_ns = to_ns(history);
-
-        /// Jobs recur by cron expressions: [`Journal::set_recurring`].
-        #[cfg(feature = "calendar")]
-        calendar() self => self.raw.next_instant = Some(htw_calendar_next_of);
 
         /// The file is the database of SQLite of a program, whose transactions put jobs by an `INSERT` into
         /// `htw_inbox`; see "Jobs in your own transactions" in docs/journal.md. The journal looks for them at this
@@ -459,42 +454,6 @@ impl Journal {
         Error::check(result).map(drop)
     }
 
-    /// Makes a job recur, in the place of one of this name, and waits until that is durable. Without
-    /// [`JournalOptions::calendar`] it is not checked, and begins when the journal is opened with that.
-    pub fn set_recurring(&self, rule: &Recurring<'_>) -> Result<(), Error> {
-        rule.submit(|raw| {
-            Error::check(unsafe { htw_journal_set_recurring(self.raw(), raw) }).map(drop)
-        })
-    }
-
-    /// Ends what recurs by this name, and waits until that is durable. `false`: nothing does.
-    pub fn remove_recurring(&self, name: &str) -> Result<bool, Error> {
-        let name = c_text(name)?;
-        match Error::check(unsafe { htw_journal_remove_recurring(self.raw(), name.as_ptr()) }) {
-            Ok(_) => Ok(true),
-            Err(Error::NotFound) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// At most `count` of the jobs that recur, in the order of their names, behind one ("": from the first on).
-    pub fn list_recurring(&self, after: &str, count: u32) -> Result<Vec<RecurringInfo>, Error> {
-        let after = c_text(after)?;
-        let mut rules: Vec<RecurringInfo> = Vec::new();
-        let arg = &mut rules as *mut Vec<RecurringInfo> as *mut c_void;
-        // SAFETY: the visits are made in the call.
-        Error::check(unsafe {
-            htw_journal_list_recurring(
-                self.raw(),
-                after.as_ptr(),
-                count,
-                Some(visit_recurring),
-                arg,
-            )
-        })?;
-        Ok(rules)
-    }
-
     /// None of the jobs of a queue is leased before that time.
     pub fn pause(&self, queue: &str, until: SystemTime) -> Result<(), Error> {
         self.pause_until(queue, instant_ns(until))
@@ -508,18 +467,6 @@ impl Journal {
     fn pause_until(&self, queue: &str, until_ns: i64) -> Result<(), Error> {
         let queue = QueueName::new(queue)?;
         Error::check(unsafe { htw_journal_pause(self.raw(), queue.raw(), until_ns) }).map(drop)
-    }
-
-    /// The mark that a change has set; empty: none.
-    pub fn mark(&self) -> Result<Vec<u8>, Error> {
-        let mut mark = vec![0; HTW_JOURNAL_MARK_MAX as usize];
-        let bytes = mark.as_mut_ptr() as *mut c_void;
-        let size = unsafe { htw_journal_get_mark(self.raw(), bytes, mark.len()) };
-        if size < 0 {
-            Error::check(size as c_int)?;
-        }
-        mark.truncate(size as usize);
-        Ok(mark)
     }
 
     /// The statistics since the journal was opened.
@@ -538,12 +485,6 @@ impl Journal {
 unsafe extern "C" fn visit_job(arg: *mut c_void, raw: *const htw_job_info) -> bool {
     // SAFETY: the argument is that of peek() or list(), and `raw` is valid here.
     unsafe { (*(arg as *mut Vec<JobInfo>)).push(JobInfo::of(&*raw)) };
-    true
-}
-
-unsafe extern "C" fn visit_recurring(arg: *mut c_void, raw: *const htw_recurring) -> bool {
-    // SAFETY: the argument is that of list_recurring(), and `raw` is valid here.
-    unsafe { (*(arg as *mut Vec<RecurringInfo>)).push(RecurringInfo::of(&*raw)) };
     true
 }
 

@@ -43,7 +43,7 @@ pub use group::Group;
 pub use iter::{Drain, Expire, Iter};
 #[cfg(feature = "journal")]
 pub use job::{
-    Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Recurring, RecurringInfo, Step,
+    Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Step,
 };
 #[cfg(feature = "journal")]
 pub use journal::{journal_error, Journal, JournalOptions, LeaseOptions, ListPlace};

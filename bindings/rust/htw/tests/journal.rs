@@ -2,7 +2,7 @@
 #![cfg(feature = "journal")]
 use htw::{
     Change, Clock, Error, Job, JobState, Journal, JournalOptions, JournalStats, Lease,
-    LeaseOptions, ListPlace, QueuePolicy, Recurring, Scheduler, SchedulerOptions, Step,
+    LeaseOptions, ListPlace, QueuePolicy, Scheduler, SchedulerOptions, Step,
 };
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -175,9 +175,9 @@ fn change_is_made_wholly_or_not_at_all_and_ends_its_leases() {
     let place = Place::new();
     let journal = place.open_with(JournalOptions::new().history(60 * MINUTE));
     let first = journal.put(mail(b"first")).unwrap();
-    let change = Change::new().done(lease(&journal)).put(mail(b"next").key(b"k")).mark(b"here");
+    let change = Change::new().done(lease(&journal)).put(mail(b"next").key(b"k"));
     let ids = journal.apply(change.put(Job::new(b"never").never())).unwrap();
-    assert_eq!((ids.len(), journal.mark()), (2, Ok(b"here".to_vec())));
+    assert_eq!(ids.len(), 2);
     assert_eq!(journal.peek(ids[1]).unwrap().unwrap().deadline, None);
     let done = journal.list("mail", JobState::Done, &mut ListPlace::default(), 5).unwrap();
     assert_eq!((done.len(), done[0].id, done[0].attempts), (1, first, 1));
@@ -189,36 +189,6 @@ fn change_is_made_wholly_or_not_at_all_and_ends_its_leases() {
     assert_eq!(journal.update(Step::cancel_key(b"k")), Ok(true));
     assert_eq!((journal.cancel(ids[0]), journal.done(ids[0])), (Ok(false), Ok(false)));
     assert_eq!(journal.apply(Change::new()), Ok(vec![]));
-}
-
-#[test]
-#[cfg(feature = "calendar")]
-fn jobs_recur_by_the_calendar() {
-    let place = Place::new();
-    let journal = place.open_with(JournalOptions::new().calendar());
-    let rule = Recurring::new("a", "*/5 * * * *", mail(b"each").priority(3).key(b"k").if_absent());
-    journal.set_recurring(&rule.clone().zone("Europe/Berlin").catch_up(2)).unwrap();
-    let info = journal.list_recurring("", 9).unwrap().pop().unwrap();
-    assert_eq!(
-        (&info.name[..], &info.schedule[..], &info.zone[..]),
-        ("a", "*/5 * * * *", "Europe/Berlin")
-    );
-    assert_eq!((&info.payload[..], &info.queue[..], info.if_absent), (&b"each"[..], "mail", true));
-    assert_eq!((info.priority, info.catch_up, info.key), (3, 2, Some(b"k".to_vec())));
-    place.scheduler.advance(5 * MINUTE).unwrap();
-    let job = lease(&journal);
-    assert_eq!(job.payload(), b"each");
-    assert_eq!(job.done(), Ok(true));
-    assert_eq!(
-        journal.set_recurring(&Recurring::new("b", "never", mail(b""))),
-        Err(Error::InvalidArgument)
-    );
-    assert_eq!(journal.set_recurring(&rule.zone("No/Where")), Err(Error::NotFound));
-    assert_eq!(journal.list_recurring("a", 9), Ok(Vec::new()));
-    assert_eq!(
-        (journal.remove_recurring("a"), journal.remove_recurring("a")),
-        (Ok(true), Ok(false))
-    );
 }
 
 #[test]
