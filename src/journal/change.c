@@ -243,7 +243,8 @@ static int reserve_ids(struct htw_journal *journal, const struct htw__change *ch
 
 /* Under the lock. 0, or why the change is not accepted. */
 static int reserve(struct htw_journal *journal, const struct htw__change *change) {
-    if (journal->has_failed)
+    bool is_sync = change->job_count + change->step_count == 0 && !change->special.has_queue;
+    if (journal->has_failed && !is_sync) /* which waits for the notices of what has failed */
         return htw__journal_fail_as(-EIO, journal->failure);
     if (journal->is_stopping)
         return refuse_for(journal, -ESHUTDOWN, "the journal is being closed");

@@ -33,6 +33,7 @@ struct htw__step {
     /* From when it is held on: */
     bool is_held;
     bool is_in_memory_only; /* the file stays as it is */
+    bool is_written;        /* in the transaction that is open */
     enum htw_job_state from, filed;
     struct htw__queue *queue; /* that counts the job as `filed` in the file; NULL: none does */
     struct htw__counters counters;

@@ -284,7 +284,7 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         journal->unreported == 0 && !is_idle(change))
         keep_error(journal, change);
     htw__change_discard_jobs(journal, change);
-    if (!is_of_one_change(change->result) && change->result != -EINVAL)
+    if (!is_of_one_change(change->result) && change->result != -EINVAL && parts_of(change) > 0)
         journal->stats.failed++;
 }
 

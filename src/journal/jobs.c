@@ -109,10 +109,14 @@ bool htw__jobs_precede(const struct htw__heap_node *a, const struct htw__heap_no
     return htw__turn_precedes(order_of(a), order_of(b));
 }
 
+static struct htw__heap *waiting_heap(struct htw__jobs *jobs, const struct htw__queue *queue) {
+    return queue->is_delivered ? &jobs->deliveries : &jobs->delays;
+}
+
 /* That a job in this state is in; NULL: none. */
 static struct htw__heap *heap_of(struct htw__jobs *jobs, const struct htw__job *job) {
     if (job->state == HTW__JOB_WAITING)
-        return &jobs->waiting;
+        return waiting_heap(jobs, job->queue);
     if (job->state == HTW__JOB_READY)
         return &job->queue->ready;
     return job->state == HTW__JOB_LEASED && job->lease_end_ns != INT64_MIN ? &jobs->leases : NULL;
@@ -175,7 +179,8 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     memset(jobs, 0, sizeof(*jobs));
     jobs->allocator = *allocator;
     htw__key_table_init(&jobs->by_id, allocator);
-    htw__heap_init(&jobs->waiting, htw__jobs_precede);
+    htw__heap_init(&jobs->deliveries, htw__jobs_precede);
+    htw__heap_init(&jobs->delays, htw__jobs_precede);
     htw__heap_init(&jobs->leases, htw__jobs_precede);
     htw__ring_init(&jobs->ready);
     htw__ring_init(&jobs->held);
@@ -192,12 +197,13 @@ void htw__jobs_fini(struct htw__jobs *jobs) {
     while ((node = htw__key_table_remove_any(&jobs->by_id)) != NULL)
         htw__jobs_discard(jobs, job_of(node));
     htw__key_table_fini(&jobs->by_id);
-    htw__heap_fini(&jobs->waiting, &jobs->allocator);
+    htw__heap_fini(&jobs->deliveries, &jobs->allocator);
+    htw__heap_fini(&jobs->delays, &jobs->allocator);
     htw__heap_fini(&jobs->leases, &jobs->allocator);
 }
 
 int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job, struct htw__queue *queue) {
-    if (htw__heap_reserve(&jobs->waiting, &jobs->allocator, jobs->attached + 1) != 0 ||
+    if (htw__heap_reserve(waiting_heap(jobs, queue), &jobs->allocator, jobs->attached + 1) != 0 ||
         htw__heap_reserve(&jobs->leases, &jobs->allocator, jobs->attached + 1) != 0 ||
         htw__heap_reserve(&queue->ready, &jobs->allocator, queue->attached + 1) != 0)
         return -ENOMEM;
@@ -241,6 +247,10 @@ struct htw__job *htw__jobs_first(const struct htw__heap *heap) {
     return first == NULL ? NULL : htw__job_of_turn(first);
 }
 
+uint32_t htw__jobs_waiting(const struct htw__jobs *jobs) {
+    return jobs->deliveries.count + jobs->delays.count;
+}
+
 struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs) {
     enum { LOOKS = 64 };
     struct htw__queue *largest = NULL;
@@ -257,9 +267,14 @@ struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs) {
     return largest;
 }
 
+static int64_t first_deadline_ns(const struct htw__heap *waiting) {
+    const struct htw__job *first = htw__jobs_first(waiting);
+    return first == NULL ? INT64_MAX : first->position.deadline_ns;
+}
+
 int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs) {
-    const struct htw__job *first = htw__jobs_first(&jobs->waiting);
-    int64_t waiting_ns = first == NULL ? INT64_MAX : first->position.deadline_ns;
+    int64_t waiting_ns =
+        htw__clock_earlier(first_deadline_ns(&jobs->deliveries), first_deadline_ns(&jobs->delays));
     if (htw__ring_is_empty(&jobs->ready))
         return waiting_ns;
     const struct htw__job *ready = CONTAINER(jobs->ready._next, age);
@@ -281,6 +296,7 @@ void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job) {
 
 static void end_hold(struct htw__job *job) {
     job->is_held = job->is_granted = false;
+    job->holder = NULL;
     htw__link_unlink(&job->held);
 }
 
@@ -289,11 +305,9 @@ void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job) {
     push(jobs, job);
 }
 
-struct htw__job *htw__jobs_deliver(struct htw__jobs *jobs) {
-    struct htw__job *job = htw__job_of_turn(jobs->waiting.nodes[0]);
+void htw__jobs_deliver(struct htw__jobs *jobs, struct htw__job *job) {
     htw__jobs_become(jobs, job, HTW__JOB_DELIVERING);
     jobs->in_flight++;
-    return job;
 }
 
 void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job) {
@@ -337,17 +351,30 @@ void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job) {
 
 /* ---- less memory */
 
+static struct htw__position position_at(const struct htw__heap *sorted, uint32_t i) {
+    return i < sorted->count ? htw__job_of_turn(sorted->nodes[i])->position
+                             : (struct htw__position) { INT64_MAX, UINT64_MAX };
+}
+
 struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep) {
-    const struct htw__heap *heap = &jobs->waiting;
-    uint32_t first = 0;
-    htw__heap_sort(&jobs->waiting);
-    while (first < heap->count &&
-           !htw__position_precedes(keep, htw__job_of_turn(heap->nodes[first])->position))
-        first++;
-    uint32_t left = first + (heap->count - first + 1) / 2;
-    if (left > first)
-        keep = htw__job_of_turn(heap->nodes[left - 1])->position;
-    while (heap->count > left)
-        htw__jobs_end(jobs, htw__job_of_turn(heap->nodes[heap->count - 1]));
+    struct htw__heap *heaps[] = { &jobs->deliveries, &jobs->delays };
+    uint32_t kept[] = { 0, 0 }, left = 1;
+    for (size_t i = 0; i < 2; i++) {
+        htw__heap_sort(heaps[i]);
+        while (kept[i] < heaps[i]->count &&
+               !htw__position_precedes(keep, position_at(heaps[i], kept[i])))
+            kept[i]++;
+        left += heaps[i]->count - kept[i];
+    }
+    for (left /= 2; left > 0; left--) {
+        struct htw__position delivery = position_at(heaps[0], kept[0]);
+        struct htw__position delay = position_at(heaps[1], kept[1]);
+        bool is_delay = htw__position_precedes(delay, delivery);
+        keep = is_delay ? delay : delivery;
+        kept[is_delay]++;
+    }
+    for (size_t i = 0; i < 2; i++)
+        while (heaps[i]->count > kept[i])
+            htw__jobs_end(jobs, htw__job_of_turn(heaps[i]->nodes[heaps[i]->count - 1]));
     return keep;
 }

@@ -21,6 +21,8 @@
 /* What follows a job up to this size is kept while it is in flight. */
 #define HTW__JOB_INLINE 256u
 
+struct htw__step;
+
 /* A place in the order of a queue. */
 struct htw__turn {
     uint64_t priority; /* without padding: list.c */
@@ -101,11 +103,12 @@ struct htw__job {
     struct htw__key_node node; /* its key is position.id */
     struct htw__position position;
     enum htw__job_state state;
-    bool is_held;      /* in no heap, while a change of it is written */
-    bool is_granted;   /* and held for a request whose lease is to be written */
-    bool is_if_absent; /* QUEUED: not put if a job has the key */
-    bool is_changed;   /* its counters are not those of the file */
-    bool is_durable;   /* LEASED: in the file, too */
+    bool is_held;                   /* in no heap, while a change of it is written */
+    const struct htw__step *holder; /* the step of that change, once it is in a batch; step.h */
+    bool is_granted;                /* and held for a request whose lease is to be written */
+    bool is_if_absent;              /* QUEUED: not put if a job has the key */
+    bool is_changed;                /* its counters are not those of the file */
+    bool is_durable;                /* LEASED: in the file, too */
     bool has_key;
     struct htw__heap_node turn; /* in the heap of its state */
     struct htw__queue *queue;   /* NULL: not yet attached */
@@ -148,7 +151,8 @@ struct htw__jobs {
     struct htw_allocator allocator;
     struct htw__key_table by_id;    /* all but QUEUED and ENDED */
     uint64_t seed;                  /* of its hashes: ids may come from a file of others */
-    struct htw__heap waiting;       /* WAITING, by position */
+    struct htw__heap deliveries;    /* WAITING, by position: of the queue that is delivered */
+    struct htw__heap delays;        /* WAITING, by position: of the others */
     struct htw__heap leases;        /* LEASED, by the end */
     size_t attached;                /* jobs that are, so that there is room for them in each heap */
     uint64_t in_flight;             /* DELIVERING and IN_FLIGHT */
@@ -179,8 +183,9 @@ void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__jo
 
 struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn);
 
-/* The job that comes first in a heap: WAITING, LEASED, or READY of a queue; NULL: none. */
+/* The job that comes first in a heap: WAITING, LEASED, or READY of a queue; NULL: none. And how many are WAITING. */
 struct htw__job *htw__jobs_first(const struct htw__heap *heap);
+uint32_t htw__jobs_waiting(const struct htw__jobs *jobs);
 
 /* A queue with many READY jobs: the first of some that had not been looked at for longest. NULL: none has two. */
 struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs);
@@ -207,8 +212,8 @@ struct htw__job *htw__jobs_next_held(const struct htw__jobs *jobs, const struct 
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job);
 void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job);
 
-/* The first WAITING job becomes DELIVERING. */
-struct htw__job *htw__jobs_deliver(struct htw__jobs *jobs);
+/* A WAITING job becomes DELIVERING. */
+void htw__jobs_deliver(struct htw__jobs *jobs, struct htw__job *job);
 
 /* `deliver` has returned: the job is IN_FLIGHT, or, if it has ENDED, destroyed. */
 void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job);
@@ -217,7 +222,7 @@ void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job);
 void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job);
 
 /* Forgets the later half of the WAITING jobs behind `keep`, but not the first one. Returns the last that is left in
-   the heap, or `keep`. O(n log n). */
+   the heaps, or `keep`. O(n log n). */
 struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep);
 
 #endif /* HTW_SRC_JOURNAL_JOBS_H */

@@ -38,7 +38,7 @@ bool htw__reader_is_past(const struct htw_journal *journal, struct htw__position
    many, so that the bucket is not read again for a few. */
 static bool is_full(const struct htw_journal *journal) {
     const struct htw__jobs *jobs = &journal->jobs;
-    if (jobs->waiting.count == 0)
+    if (htw__jobs_waiting(jobs) == 0)
         return false;
     return journal->reader.is_full
                ? jobs->waiting_bytes >= journal->waiting_max / 4
@@ -158,7 +158,8 @@ static int scan(struct htw_journal *journal) {
             htw__position_precedes(journal->reach, position))
             continue;
         error = htw__job_take(journal, row->id);
-        if (journal->jobs.waiting_bytes > journal->waiting_max && journal->jobs.waiting.count > 1)
+        if (journal->jobs.waiting_bytes > journal->waiting_max &&
+            htw__jobs_waiting(&journal->jobs) > 1)
             evict(journal, journal->cursor);
     }
     if (error != 0)
@@ -189,7 +190,8 @@ void htw__reader_evict(struct htw_journal *journal) {
         journal->evict_above = journal->waiting_max;
         return;
     }
-    if (journal->jobs.waiting_bytes <= journal->evict_above || journal->jobs.waiting.count < 2)
+    if (journal->jobs.waiting_bytes <= journal->evict_above ||
+        htw__jobs_waiting(&journal->jobs) < 2)
         return;
     evict(journal, journal->delivered);
     pthread_cond_broadcast(&journal->read); /* there may be nothing to read now */

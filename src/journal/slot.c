@@ -21,18 +21,17 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration);
 
 /* ---- arming */
 
-/* Whether it is leased, and not delivered. */
-static bool is_for_lease(const struct htw__job *job) {
-    return !job->queue->is_delivered;
-}
-
-static bool has_room(const struct htw_journal *journal, const struct htw__job *job) {
-    return is_for_lease(job) ? !htw__window_is_full(journal)
-                             : journal->jobs.in_flight < journal->max_in_flight;
-}
-
-static bool is_deliverable(const struct htw_journal *journal, const struct htw__job *job) {
-    return job != NULL && has_room(journal, job) && htw__reader_is_past(journal, job->position);
+/* The first job that waits and for which there is room; NULL: none. Neither those that are delivered nor those that become
+   READY wait for room of the others. */
+static struct htw__job *first_job(const struct htw_journal *journal) {
+    const struct htw__jobs *jobs = &journal->jobs;
+    struct htw__job *delivery =
+        jobs->in_flight < journal->max_in_flight ? htw__jobs_first(&jobs->deliveries) : NULL;
+    struct htw__job *delay = htw__window_is_full(journal) ? NULL : htw__jobs_first(&jobs->delays);
+    bool is_delay = delivery == NULL ||
+                    (delay != NULL && htw__position_precedes(delay->position, delivery->position));
+    struct htw__job *first = is_delay ? delay : delivery;
+    return first != NULL && htw__reader_is_past(journal, first->position) ? first : NULL;
 }
 
 /* When a slot has to tell the writer to read; HTW_NEVER_NS: not by itself. If the writer has not come to it yet, not
@@ -46,8 +45,8 @@ static int64_t next_read_ns(const struct htw_journal *journal) {
 
 /* When a slot has something to do; HTW_NEVER_NS: not before something else happens. */
 static int64_t next_ns(const struct htw_journal *journal) {
-    const struct htw__job *first = htw__jobs_first(&journal->jobs.waiting);
-    int64_t job_ns = is_deliverable(journal, first) ? first->position.deadline_ns : HTW_NEVER_NS;
+    const struct htw__job *first = first_job(journal);
+    int64_t job_ns = first != NULL ? first->position.deadline_ns : HTW_NEVER_NS;
     return htw__clock_earlier(job_ns,
                               htw__clock_earlier(next_read_ns(journal), htw__leases_next(journal)));
 }
@@ -104,10 +103,12 @@ void htw__slots_arm(struct htw_journal *journal) {
 
 /* ---- delivering */
 
-static bool is_due(const struct htw_journal *journal, int64_t now) {
-    const struct htw__job *first = htw__jobs_first(&journal->jobs.waiting);
-    return !journal->is_closing && !journal->has_failed && is_deliverable(journal, first) &&
-           first->position.deadline_ns <= now;
+/* The job that is to be delivered, or becomes READY, now; NULL: none. */
+static struct htw__job *due_job(const struct htw_journal *journal, int64_t now) {
+    struct htw__job *first = first_job(journal);
+    bool is_due = !journal->is_closing && !journal->has_failed && first != NULL &&
+                  first->position.deadline_ns <= now;
+    return is_due ? first : NULL;
 }
 
 static void pass(struct htw_journal *journal, const struct htw__job *job) {
@@ -115,17 +116,16 @@ static void pass(struct htw_journal *journal, const struct htw__job *job) {
         journal->delivered = job->position;
 }
 
-/* The first job becomes one that can be leased. */
-static void make_ready(struct htw_journal *journal) {
-    struct htw__job *job = htw__jobs_first(&journal->jobs.waiting);
+/* The job becomes one that can be leased. */
+static void make_ready(struct htw_journal *journal, struct htw__job *job) {
     pass(journal, job);
     htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
     htw__leases_serve(journal, job->queue);
 }
 
 /* With the lock, which it releases while `deliver` runs. */
-static void deliver(struct htw_journal *journal, int64_t now) {
-    struct htw__job *job = htw__jobs_deliver(&journal->jobs);
+static void deliver(struct htw_journal *journal, struct htw__job *job, int64_t now) {
+    htw__jobs_deliver(&journal->jobs, job);
     job->counters.attempts++;
     const struct htw_delivery delivery = htw__job_delivery(journal, job, now);
     pass(journal, job);
@@ -143,12 +143,13 @@ static void deliver_some(struct htw_journal *journal) {
     int64_t now = htw__journal_now(journal);
     htw__leases_expire(journal, now);
     for (unsigned count = 0; count < SLICE;) {
-        if (is_due(journal, now)) {
+        struct htw__job *job = due_job(journal, now);
+        if (job != NULL) {
             count++;
-            if (is_for_lease(htw__jobs_first(&journal->jobs.waiting)))
-                make_ready(journal);
+            if (job->queue->is_delivered)
+                deliver(journal, job, now);
             else
-                deliver(journal, now);
+                make_ready(journal, job);
             now = htw__journal_now(journal);
         } else if (journal->is_manual && !journal->is_closing && !journal->has_failed &&
                    awaits_writer(journal)) {

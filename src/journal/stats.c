@@ -55,8 +55,8 @@ static uint64_t memory_of(const struct htw_journal *journal) {
     const struct htw__jobs *jobs = &journal->jobs;
     return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->ready_bytes +
            jobs->in_flight_bytes + htw__key_table_memory(&jobs->by_id) +
-           htw__heap_memory(&jobs->waiting) + htw__heap_memory(&jobs->leases) +
-           journal->slot_count * sizeof(*journal->slots);
+           htw__heap_memory(&jobs->deliveries) + htw__heap_memory(&jobs->delays) +
+           htw__heap_memory(&jobs->leases) + journal->slot_count * sizeof(*journal->slots);
 }
 
 int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats *stats) {
@@ -78,7 +78,7 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
     *stats = journal->stats;
     stats->struct_size = sizeof(*stats);
     stats->in_flight = journal->jobs.in_flight;
-    stats->in_memory = journal->jobs.waiting.count;
+    stats->in_memory = htw__jobs_waiting(&journal->jobs);
     stats->queued = journal->queued;
     stats->memory_bytes = memory_of(journal);
     stats->log_bytes = log_bytes;

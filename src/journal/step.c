@@ -103,6 +103,7 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
     if (!job->is_granted)
         htw__jobs_hold(&journal->jobs, job);
     job->is_granted = false;
+    job->holder = step;
     return 0;
 }
 
@@ -250,6 +251,18 @@ int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *r
                       : error;
 }
 
+/* The job is held by another step of the batch. If that is written, the file says how the job is; if not, and where it stays
+   as it is in the file, memory does. */
+static int check_held(const struct htw_journal *journal, struct htw__step *step) {
+    const struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
+    if (job->holder != NULL && job->holder->is_written)
+        return 0;
+    step->from = job->holder != NULL && job->holder->kind == HTW__STEP_LEASE
+                     ? HTW_JOB_LEASED
+                     : state_of(journal, job);
+    return check(step);
+}
+
 /* The id of a key, and whether the job is in memory in a state that forbids it. */
 static int find_by_key(struct htw_journal *journal, struct htw__step *step) {
     uint64_t id = 0;
@@ -263,7 +276,8 @@ static int find_by_key(struct htw_journal *journal, struct htw__step *step) {
     step->id = id;
     step->key = NULL;
     htw__mutex_lock(&journal->mutex);
-    error = htw__step_waits(journal, step) ? -EALREADY : htw__step_hold(journal, step);
+    error =
+        htw__step_waits(journal, step) ? check_held(journal, step) : htw__step_hold(journal, step);
     htw__mutex_unlock(&journal->mutex);
     return error;
 }
@@ -300,8 +314,10 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
     if (ends && step->attempt == 0 && !journal->counts_queues)
         return htw__database_remove(&journal->database, step->id);
     error = fetch(journal, step->id, &row, &where);
+    if (error == -ENOENT && step->is_optional) /* ended by its key in this transaction */
+        step->kind = HTW__STEP_NONE;
     if (error != 0)
-        return error;
+        return step->kind == HTW__STEP_NONE ? 0 : error;
     const struct htw__whereabouts before = where;
     uint32_t queue = row.queue;
     if (!step->is_held) {
@@ -330,6 +346,7 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
 int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     bool ends = htw__step_ends(step);
     int error = write_step(journal, step, ends);
+    step->is_written = error == 0 && !step->is_in_memory_only;
     return error == -ENOENT && ends ? htw__inbox_remove(&journal->database, step->id) : error;
 }
 
@@ -360,6 +377,7 @@ static void finish_in_memory(struct htw_journal *journal, struct htw__step *step
 }
 
 void htw__step_forget(struct htw_journal *journal, struct htw__step *step) {
+    step->is_written = false;
     if (step->job == NULL)
         return;
     struct htw__queue *queue = step->job->queue;

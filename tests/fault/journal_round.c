@@ -492,7 +492,8 @@ void round_leave(enum stop stop, enum fault fault) {
 
 /* All instants have come since it was set, or none. */
 static void judge_rule(void) {
-    int64_t first = (journal_round->rule_ns - ROUND_START_NS) / RULE_NS,
+    int64_t set_ns = journal_round->rule_ns == 0 ? ROUND_START_NS : journal_round->rule_ns;
+    int64_t first = (set_ns - ROUND_START_NS) / RULE_NS,
             last = (journal_round->now_ns - ROUND_START_NS) / RULE_NS;
     bool is_set = journal_round->instants[first].run != 0;
     if (journal_round->rule != MAY && is_set != (journal_round->rule == MUST))

@@ -155,6 +155,48 @@ JOURNAL_TEST(journal_sync_tells_of_each_change_that_was_lost) {
     assert_int_equal(journal_stats(f).jobs, 1);
 }
 
+/* In a notice, so that both are made by one transaction. */
+struct pair {
+    struct htw_journal *journal;
+    struct htw_job_update updates[2];
+    int results[2];
+};
+
+static void update_both(void *arg, int result) {
+    struct pair *pair = arg;
+    for (size_t i = 0; i < 2 && result == 0; i++)
+        (void)!htw_journal_update_later(pair->journal, &pair->updates[i], store, &pair->results[i]);
+}
+
+/* holds: journal-10e */
+JOURNAL_TEST(journal_cancel_by_key_follows_the_steps_beside_it) {
+    static const struct {
+        enum htw_job_step step;
+        bool is_first;
+        int cancel, other;
+    } rows[] = { { HTW_JOB_BURY, true, 0, 0 },       { HTW_JOB_BURY, false, 0, -ENOENT },
+                 { HTW_JOB_MOVE, true, 0, 0 },       { HTW_JOB_MOVE, false, 0, -ENOENT },
+                 { HTW_JOB_END, true, -ENOENT, 0 },  { HTW_JOB_END, false, 0, -ENOENT },
+                 { HTW_JOB_KICK, false, 0, -ENOENT } };
+    journal_open(f);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint64_t id = journal_put_struct(
+            f, JOB(.queue = "a", .deadline_ns = START_NS + HTW_MINUTE, KEY("k")));
+        bool is_first = rows[i].is_first;
+        struct pair pair = { .journal = f->journal, .results = { 1, 1 } };
+        pair.updates[!is_first] =
+            UPDATE(.id = id, .step = rows[i].step, .deadline_ns = START_NS + HTW_HOUR);
+        pair.updates[is_first] = UPDATE(KEY("k"), .step = HTW_JOB_CANCEL);
+        assert_int_equal(
+            htw_journal_put_later(f->journal, HTW_NEVER_NS, "x", 1, update_both, &pair, NULL), 0);
+        (void)!htw_journal_sync(f->journal);
+        (void)!htw_journal_sync(f->journal);
+        assert_int_equal(pair.results[is_first], rows[i].cancel);
+        assert_int_equal(pair.results[!is_first], rows[i].other);
+        assert_int_equal(journal_stats(f).jobs, i + 1);
+    }
+}
+
 struct chain {
     struct htw_journal *journal;
     int result, blocked[6];

@@ -225,6 +225,24 @@ JOURNAL_TEST(lease_pause_keeps_jobs_until_its_end) {
 /* ---- more jobs than memory has room for */
 
 /* Each queue keeps a job in memory, also where that is more than READY jobs may take. */
+/* holds: journal-9 */
+JOURNAL_TEST(lease_of_a_job_that_is_due_does_not_wait_for_those_in_flight) {
+    f->options.max_in_flight = 1;
+    f->keeps = true;
+    open_for_lease(f);
+    journal_put(f, 1, "first");
+    journal_put(f, 2, "second");
+    uint64_t id = put(f, "a", 0, 3, "a");
+    journal_advance_to(f, HTW_SECOND);
+    assert_int_equal(f->seen_count, 1);
+    assert_string_equal(counts(f, "a"), "0 1 0 0");
+    assert_int_equal(take(f, "a").id, id);
+    f->keeps = false;
+    assert_int_equal(htw_journal_done(f->journal, f->seen[0].id), 0);
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(journal_texts(f), "first second");
+}
+
 JOURNAL_TEST(lease_of_more_queues_than_memory_has_room_for_goes_on) {
     enum { QUEUES = 2000 };
     char name[16];
