@@ -43,9 +43,6 @@ void htw__cron_complain(const char *path, unsigned line, const char *format, ...
  */
 bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs);
 
-/* Frees a job. */
-void htw__cron_job_free(struct htw__cron_job *job);
-
 /* Frees a job of which nothing runs, if it is no longer in the file. */
 void htw__cron_job_free_if_unused(struct htw__cron_job *job);
 

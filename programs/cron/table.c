@@ -31,20 +31,20 @@ void htw__cron_complain(const char *path, unsigned line, const char *format, ...
     htw__terminal_error("%s%s: %s", path, place, text);
 }
 
-void htw__cron_job_free(struct htw__cron_job *job) {
+static void free_job(struct htw__cron_job *job) {
     htw_zone_destroy(job->zone);
     free(job);
 }
 
 void htw__cron_job_free_if_unused(struct htw__cron_job *job) {
     if (job->is_removed && job->running == 0)
-        htw__cron_job_free(job);
+        free_job(job);
 }
 
 void htw__cron_table_free(struct htw__cron_job *jobs) {
     while (jobs != NULL) {
         struct htw__cron_job *next = jobs->next;
-        htw__cron_job_free(jobs);
+        free_job(jobs);
         jobs = next;
     }
 }
@@ -177,7 +177,7 @@ static void read_job(struct reading *reading, const char *times, size_t column,
         *reading->end = job;
         reading->end = &job->next;
     } else {
-        htw__cron_job_free(job);
+        free_job(job);
     }
 }
 

@@ -165,7 +165,8 @@ static const struct htw__option *option_at(const struct htw__command_line *line,
     return index < line->option_count ? &line->options[index] : &common[index - line->option_count];
 }
 
-bool htw__command_line_help(const struct htw__command_line *line, FILE *stream) {
+/* False: it could not be printed. */
+static bool print_help(const struct htw__command_line *line, FILE *stream) {
     fputs(line->usage, stream);
     fputs(line->about, stream);
     fputc('\n', stream);
@@ -188,7 +189,7 @@ int htw__command_line_answer(const struct htw__command_line *line, enum htw__wis
         return HTW__EXIT_USAGE;
     if (wish == HTW__WISH_VERSION)
         return htw__version_print(line->program);
-    if (htw__command_line_help(line, stdout))
+    if (print_help(line, stdout))
         return 0;
     htw__terminal_error("standard output: %s", strerror(errno));
     return HTW__EXIT_FAILED;

@@ -94,9 +94,6 @@ enum htw__wish htw__command_line_complain(const struct htw__command_line *line);
 /* Does what is asked for other than to run; returns the exit status. */
 int htw__command_line_answer(const struct htw__command_line *line, enum htw__wish wish);
 
-/* Prints what --help prints. False: it could not. */
-bool htw__command_line_help(const struct htw__command_line *line, FILE *stream);
-
 /* Prints the name and the version, and in further lines how the program was built. 0, or the exit status
    after a failure, which was reported. */
 int htw__version_print(const char *program);

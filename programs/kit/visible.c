@@ -50,7 +50,9 @@ static const struct range {
     { 0xe0000, 0xe007f },
 };
 
-bool htw__visible_is_control(const char *at, size_t size) {
+/* Whether a character of `size` bytes could change what a terminal shows: control characters, and those of format, such as
+   U+202E, which reverses what follows. */
+static bool is_control(const char *at, size_t size) {
     uint32_t number = number_of(at, size);
     const struct range *range = invisible, *end = range + sizeof(invisible) / sizeof(*range);
     while (range < end && number > range->last)
@@ -58,9 +60,11 @@ bool htw__visible_is_control(const char *at, size_t size) {
     return range < end && number >= range->first;
 }
 
-size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBLE_MAX + 1]) {
+/* Takes the next character, or a byte that belongs to none, and writes it to `text`, without a NUL: as it
+   is, or as \xNN if it is no character or could change the terminal. Returns the length of that. */
+static size_t take(const char **at, const char *end, char text[HTW__VISIBLE_MAX + 1]) {
     size_t size = htw__visible_character(*at, end);
-    if (size == 0 || htw__visible_is_control(*at, size)) {
+    if (size == 0 || is_control(*at, size)) {
         snprintf(text, HTW__VISIBLE_MAX + 1, "\\x%02x", (unsigned)(unsigned char)*(*at)++);
         return HTW__VISIBLE_MAX;
     }
@@ -74,7 +78,7 @@ size_t htw__visible_take_json(const char **at, const char *end,
     size_t size = htw__visible_character(*at, end), length = size > 0 ? size : 1;
     const char *from = *at;
     *at += length;
-    if (size == 0 || !htw__visible_is_control(from, size)) {
+    if (size == 0 || !is_control(from, size)) {
         memcpy(text, from, length);
         return length;
     }
@@ -105,7 +109,7 @@ size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t ro
     size_t used = 0;
     *ret_is_cut = false;
     while (at < end && !*ret_is_cut) {
-        size_t length = htw__visible_take(&at, end, piece);
+        size_t length = take(&at, end, piece);
         *ret_is_cut = length >= room - used;
         if (!*ret_is_cut) {
             memcpy(text + used, piece, length);
@@ -120,7 +124,7 @@ void htw__text_print(FILE *stream, const char *bytes, size_t size, size_t column
     const char *at = bytes, *end = at + size;
     char text[HTW__VISIBLE_MAX + 1];
     for (size_t used = 0; at < end;) {
-        size_t length = htw__visible_take(&at, end, text);
+        size_t length = take(&at, end, text);
         used += *text == '\\' ? length : 1;
         if (used > columns) {
             fputs("...", stream);

@@ -15,18 +15,11 @@
    are longer than needed are characters. */
 size_t htw__visible_character(const char *at, const char *end);
 
-/* Whether a character of `size` bytes could change what a terminal shows: control characters, and those of format, such as
-   U+202E, which reverses what follows. */
-bool htw__visible_is_control(const char *at, size_t size);
-
 /* Of one character, or of one byte that belongs to none. */
 #define HTW__VISIBLE_MAX 4
 
-/* Takes the next character, or a byte that belongs to none, and writes it to `text`, without a NUL: as it
-   is, or as \xNN if it is no character or could change the terminal. Returns the length of that. */
-size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBLE_MAX + 1]);
-
-/* The same for text in JSON: \uNNNN, or two of these, for what could change the terminal, all else as it is. */
+/* Takes the next character of JSON, or a byte that belongs to none, and writes it to `text`, without a NUL: \uNNNN, or two of these,
+   for what could change a terminal, all else as it is. Returns the length of that. */
 #define HTW__VISIBLE_JSON_MAX 12
 size_t htw__visible_take_json(const char **at, const char *end,
                               char text[HTW__VISIBLE_JSON_MAX + 1]);
@@ -34,12 +27,12 @@ size_t htw__visible_take_json(const char **at, const char *end,
 /* Writes text of UTF-8 as a string of JSON, with its quotes. Errors of the stream are for the caller. */
 void htw__visible_write_json(FILE *stream, const char *text, size_t size);
 
-/* Writes bytes as htw__visible_take() does, with a NUL, to `text`, which has room for `room` bytes; `*ret_is_cut`: that was not enough
-   for all of them. Returns the length. */
+/* Writes bytes, with a NUL, to `text`, which has room for `room` bytes: a character as it is, or as \xNN what belongs to none or could
+   change a terminal. `*ret_is_cut`: there was not room for all of them. Returns the length. */
 size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t room,
                            bool *ret_is_cut);
 
-/* Writes bytes as htw__visible_take() does, in at most `columns` characters: "..." ends what is cut off. Errors of the stream are for
+/* Writes bytes like that, in at most `columns` characters: "..." ends what is cut off. Errors of the stream are for
    the caller. */
 void htw__text_print(FILE *stream, const char *bytes, size_t size, size_t columns);
 

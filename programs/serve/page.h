@@ -50,7 +50,7 @@ struct htw__page_ask {
     unsigned given;    /* the parameters that it has, as bits */
     const char *queue; /* NULL: the default queue */
     const char *text, *key;
-    uint32_t sort, state; /* enum htw__page_sort, enum htw_job_state */
+    uint32_t sort, state; /* by HTW__PAGE_SORTS; enum htw_job_state */
     size_t limit;
     uint64_t id, count;
     bool has_priority;
@@ -58,37 +58,7 @@ struct htw__page_ask {
     int64_t until_ns; /* or at */
 };
 
-enum htw__page_sort {
-    HTW__SORT_NAME,
-    HTW__SORT_DELAYED,
-    HTW__SORT_READY,
-    HTW__SORT_LEASED,
-    HTW__SORT_BURIED,
-    HTW__SORT_WAITING,
-    HTW__SORT_JOBS, /* in any state; only of the metrics */
-    HTW__SORTS
-};
 #define HTW__PAGE_SORTS "name", "delayed", "ready", "leased", "buried", "waiting"
-
-/* A queue. */
-struct htw__page_row {
-    char name[HTW_QUEUE_NAME_MAX + 1]; /* "": the default queue */
-    uint64_t of[HTW__SORTS];           /* by enum htw__page_sort; of the name: 0 */
-    int64_t paused_until_ns;
-};
-
-/* The first `limit`, in order. One row more than these, the last one of `order`, is for the next queue. */
-struct htw__page_selection {
-    const char *text; /* a part of the name; NULL: any */
-    uint32_t sort;
-    size_t limit, count;
-    uint64_t found, queues, totals[HTW__SORTS];
-    struct htw__page_row *rows, **order;
-};
-
-/* Fills it in; to be ended in any case. Returns 0 or an error of the journal. */
-int htw__page_select(struct htw_journal *journal, struct htw__page_selection *self);
-void htw__page_end_selection(struct htw__page_selection *self);
 
 /* Answers, or refuses the request and returns 0, or returns an error of the journal. */
 typedef int htw__page_answer(struct htw__page_ask *ask);

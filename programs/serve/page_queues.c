@@ -12,31 +12,57 @@
 /* Those of the metrics: the ones with the most jobs. */
 #define METRICS_QUEUES_MAX 1000
 
-static const char *const names[] = { HTW__PAGE_SORTS }; /* by enum htw__page_sort */
+enum number {
+    NAME,
+    DELAYED,
+    READY,
+    LEASED,
+    BURIED,
+    WAITING,
+    JOBS, /* in any state; only of the metrics */
+    NUMBERS
+};
+
+static const char *const names[] = { HTW__PAGE_SORTS }; /* by enum number */
+
+/* A queue. */
+struct row {
+    char name[HTW_QUEUE_NAME_MAX + 1]; /* "": the default queue */
+    uint64_t of[NUMBERS];              /* by enum number; of the name: 0 */
+    int64_t paused_until_ns;
+};
+
+/* The first `limit`, in order. One row more than these, the last one of `order`, is for the next queue. */
+struct selection {
+    const char *text; /* a part of the name; NULL: any */
+    uint32_t sort;
+    size_t limit, count;
+    uint64_t found, queues, totals[NUMBERS];
+    struct row *rows, **order;
+};
 
 /* ---- the first ones of all */
 
 /* The most first, and by name where that is equal, as all are by name. */
-static bool precedes(const struct htw__page_selection *selection, const struct htw__page_row *a,
-                     const struct htw__page_row *b) {
+static bool precedes(const struct selection *selection, const struct row *a, const struct row *b) {
     uint64_t left = a->of[selection->sort], right = b->of[selection->sort];
     return left != right ? left > right : strcmp(a->name, b->name) < 0;
 }
 
 /* Only what is used of it is written, as very many are passed. */
-static void set_row(struct htw__page_row *row, const struct htw_queue_stats *stats) {
+static void set_row(struct row *row, const struct htw_queue_stats *stats) {
     const char *name = stats->name == NULL ? "" : stats->name;
-    row->of[HTW__SORT_DELAYED] = stats->delayed;
-    row->of[HTW__SORT_READY] = stats->ready;
-    row->of[HTW__SORT_LEASED] = stats->leased;
-    row->of[HTW__SORT_BURIED] = stats->buried;
-    row->of[HTW__SORT_WAITING] = stats->waiting;
-    row->of[HTW__SORT_JOBS] = stats->delayed + stats->ready + stats->leased + stats->buried;
+    row->of[DELAYED] = stats->delayed;
+    row->of[READY] = stats->ready;
+    row->of[LEASED] = stats->leased;
+    row->of[BURIED] = stats->buried;
+    row->of[WAITING] = stats->waiting;
+    row->of[JOBS] = stats->delayed + stats->ready + stats->leased + stats->buried;
     row->paused_until_ns = stats->paused_until_ns;
     memcpy(row->name, name, strlen(name) + 1);
 }
 
-static void insert(struct htw__page_selection *self, struct htw__page_row *row) {
+static void insert(struct selection *self, struct row *row) {
     size_t low = 0, high = self->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -52,13 +78,13 @@ static void insert(struct htw__page_selection *self, struct htw__page_row *row) 
 }
 
 static bool consider(void *context, const struct htw_queue_stats *stats) {
-    struct htw__page_selection *self = context;
-    struct htw__page_row *row = self->order[self->limit];
+    struct selection *self = context;
+    struct row *row = self->order[self->limit];
     set_row(row, stats);
-    if (stats->name == NULL && row->of[HTW__SORT_JOBS] + row->of[HTW__SORT_WAITING] == 0)
+    if (stats->name == NULL && row->of[JOBS] + row->of[WAITING] == 0)
         return true; /* it always exists */
     self->queues++;
-    for (uint32_t i = HTW__SORT_DELAYED; i <= HTW__SORT_WAITING; i++)
+    for (uint32_t i = DELAYED; i <= WAITING; i++)
         self->totals[i] += row->of[i];
     if (self->text != NULL && strstr(row->name, self->text) == NULL)
         return true;
@@ -68,7 +94,8 @@ static bool consider(void *context, const struct htw_queue_stats *stats) {
     return true;
 }
 
-int htw__page_select(struct htw_journal *journal, struct htw__page_selection *self) {
+/* Fills it in; to be ended in any case. Returns 0 or an error of the journal. */
+static int select_queues(struct htw_journal *journal, struct selection *self) {
     self->rows = calloc(self->limit + 1, sizeof(*self->rows));
     self->order = malloc((self->limit + 1) * sizeof(*self->order));
     if (self->rows == NULL || self->order == NULL)
@@ -78,17 +105,17 @@ int htw__page_select(struct htw_journal *journal, struct htw__page_selection *se
     return htw_journal_list_queues(journal, consider, self);
 }
 
-void htw__page_end_selection(struct htw__page_selection *self) {
+static void end_selection(struct selection *self) {
     free(self->rows);
     free(self->order);
 }
 
 /* ---- JSON */
 
-static void write_row(struct htw__json *json, const struct htw__page_row *row) {
+static void write_row(struct htw__json *json, const struct row *row) {
     htw__json_begin(json, NULL, '{');
     htw__json_text(json, "name", *row->name == '\0' ? NULL : row->name);
-    for (uint32_t i = HTW__SORT_DELAYED; i <= HTW__SORT_WAITING; i++)
+    for (uint32_t i = DELAYED; i <= WAITING; i++)
         htw__json_number(json, names[i], row->of[i]);
     htw__json_instant(json, "paused_until", row->paused_until_ns, INT64_MIN);
     htw__json_end(json, '}');
@@ -105,7 +132,7 @@ static void write_server(struct htw__page_ask *ask) {
     htw__json_end(&ask->json, '}');
 }
 
-static void write_all(struct htw__page_ask *ask, const struct htw__page_selection *self) {
+static void write_all(struct htw__page_ask *ask, const struct selection *self) {
     htw__json_begin(&ask->json, NULL, '{');
     htw__json_begin(&ask->json, "queues", '[');
     for (size_t i = 0; i < self->count; i++)
@@ -113,24 +140,24 @@ static void write_all(struct htw__page_ask *ask, const struct htw__page_selectio
     htw__json_end(&ask->json, ']');
     htw__json_number(&ask->json, "found", self->found);
     htw__json_number(&ask->json, "all", self->queues);
-    for (uint32_t i = HTW__SORT_DELAYED; i <= HTW__SORT_BURIED; i++)
+    for (uint32_t i = DELAYED; i <= BURIED; i++)
         htw__json_number(&ask->json, names[i], self->totals[i]);
     write_server(ask);
     htw__json_end(&ask->json, '}');
 }
 
 int htw__page_queues(struct htw__page_ask *ask) {
-    struct htw__page_selection self = { .text = ask->text, .sort = ask->sort, .limit = ask->limit };
-    int error = htw__page_select(ask->journal, &self);
+    struct selection self = { .text = ask->text, .sort = ask->sort, .limit = ask->limit };
+    int error = select_queues(ask->journal, &self);
     if (error == 0)
         write_all(ask, &self);
-    htw__page_end_selection(&self);
+    end_selection(&self);
     return error;
 }
 
 int htw__page_queue(struct htw__page_ask *ask) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    struct htw__page_row row;
+    struct row row;
     int error = htw_journal_get_queue(ask->journal, ask->queue, &stats);
     if (error != 0)
         return error;
@@ -153,7 +180,7 @@ static void print_label(FILE *out, const char *name) {
     }
 }
 
-static void print_metric(FILE *out, const struct htw__page_selection *self, const char *name,
+static void print_metric(FILE *out, const struct selection *self, const char *name,
                          const char *help, uint32_t from, uint32_t to) {
     htw__prometheus_describe(out, name, "gauge", help);
     for (size_t i = 0; i < self->count; i++) {
@@ -167,17 +194,16 @@ static void print_metric(FILE *out, const struct htw__page_selection *self, cons
     }
 }
 
-static void print_metrics(struct htw__page_ask *ask, const struct htw__page_selection *self) {
+static void print_metrics(struct htw__page_ask *ask, const struct selection *self) {
     FILE *out = ask->http->out;
     struct htw__server_numbers numbers = htw__server_numbers(ask->page->server);
     htw__prometheus_value(
         out, "htw_journal_queues_left_out",
         "queues that the metrics of each queue leave out: those with the fewest jobs",
         self->queues - self->count);
-    print_metric(out, self, "htw_journal_queue_jobs", "jobs of a queue now", HTW__SORT_DELAYED,
-                 HTW__SORT_BURIED);
+    print_metric(out, self, "htw_journal_queue_jobs", "jobs of a queue now", DELAYED, BURIED);
     print_metric(out, self, "htw_journal_queue_waiting", "requests that wait for a job of a queue",
-                 HTW__SORT_WAITING, HTW__SORT_WAITING);
+                 WAITING, WAITING);
     htw__prometheus_value(out, "htw_serve_connections", "connections now", numbers.connections);
     htw__prometheus_value(out, "htw_serve_producers", "connections that have put jobs",
                           numbers.producers);
@@ -188,13 +214,13 @@ static void print_metrics(struct htw__page_ask *ask, const struct htw__page_sele
 }
 
 int htw__page_metrics(struct htw__page_ask *ask) {
-    struct htw__page_selection self = { .sort = HTW__SORT_JOBS, .limit = METRICS_QUEUES_MAX };
-    int error = htw__page_select(ask->journal, &self);
+    struct selection self = { .sort = JOBS, .limit = METRICS_QUEUES_MAX };
+    int error = select_queues(ask->journal, &self);
     if (error == 0)
         error = htw_journal_prometheus(ask->journal, ask->http->out);
     if (error == 0)
         print_metrics(ask, &self);
     ask->http->type = "text/plain; version=0.0.4; charset=utf-8";
-    htw__page_end_selection(&self);
+    end_selection(&self);
     return error;
 }

@@ -12,11 +12,20 @@ static bool has_queue(const struct htw__server *server, const char *name) {
     return htw_journal_get_queue(server->journal, name, &stats) == 0;
 }
 
-struct htw__tube *htw__tube_find(const struct htw__server *server, const char *name) {
+static struct htw__tube *tube_of(struct htw__key_node *node) {
+    return (struct htw__tube *)(void *)node;
+}
+
+static bool is_idle(const struct htw__tube *tube) {
+    return tube->users + tube->watchers + tube->holders == 0;
+}
+
+/* NULL: there is none. */
+static struct htw__tube *find(const struct htw__server *server, const char *name) {
     size_t size = strlen(name);
     struct htw__key_node *node =
         htw__key_table_find(&server->tubes, htw__key_hash(name, size, server->seed), name, size);
-    return node == NULL ? NULL : htw__tube_of(node);
+    return node == NULL ? NULL : tube_of(node);
 }
 
 static void set_listed(struct htw__server *server, struct htw__tube *tube, bool is_listed) {
@@ -26,7 +35,7 @@ static void set_listed(struct htw__server *server, struct htw__tube *tube, bool 
 }
 
 struct htw__tube *htw__tube_get(struct htw__server *server, const char *name) {
-    struct htw__tube *tube = htw__tube_find(server, name);
+    struct htw__tube *tube = find(server, name);
     size_t size = strlen(name);
     if (tube != NULL && tube->is_listed) {
         htw__link_unlink(&tube->idle);
@@ -74,7 +83,7 @@ static void sweep(struct htw__server *server) {
 }
 
 void htw__tube_release(struct htw__server *server, struct htw__tube *tube) {
-    if (!htw__tube_is_idle(tube))
+    if (!is_idle(tube))
         return;
     if (!has_queue(server, tube->name)) {
         drop(server, tube);
@@ -87,8 +96,8 @@ void htw__tube_release(struct htw__server *server, struct htw__tube *tube) {
 }
 
 bool htw__tube_exists(const struct htw__server *server, const char *name) {
-    const struct htw__tube *tube = htw__tube_find(server, name);
-    return (tube != NULL && !htw__tube_is_idle(tube)) || has_queue(server, name);
+    const struct htw__tube *tube = find(server, name);
+    return (tube != NULL && !is_idle(tube)) || has_queue(server, name);
 }
 
 /* ---- those that a connection watches */
@@ -115,7 +124,7 @@ static bool grow(struct htw__connection *connection) {
 }
 
 bool htw__tube_watch(struct htw__connection *connection, const char *name) {
-    struct htw__tube *tube = htw__tube_find(connection->server, name);
+    struct htw__tube *tube = find(connection->server, name);
     if (place_of(connection, tube) < connection->watched_count)
         return true;
     if (connection->watched_count >= HTW__WATCHED_MAX || !grow(connection) ||
@@ -133,7 +142,7 @@ static void release_watched(struct htw__server *server, const char *name) {
 }
 
 bool htw__tube_ignore(struct htw__connection *connection, const char *name) {
-    struct htw__tube *tube = htw__tube_find(connection->server, name);
+    struct htw__tube *tube = find(connection->server, name);
     size_t place = place_of(connection, tube);
     if (place == connection->watched_count)
         return true;
@@ -161,6 +170,6 @@ void htw__tubes_init(struct htw__server *server, const struct htw_allocator *all
 void htw__tubes_fini(struct htw__server *server) {
     struct htw__key_node *node;
     while ((node = htw__key_table_remove_any(&server->tubes)) != NULL)
-        free(htw__tube_of(node));
+        free(tube_of(node));
     htw__key_table_fini(&server->tubes);
 }

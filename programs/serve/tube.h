@@ -24,18 +24,7 @@ struct htw__tube {
     char name[];
 };
 
-static inline struct htw__tube *htw__tube_of(struct htw__key_node *node) {
-    return (struct htw__tube *)(void *)node;
-}
-
-static inline bool htw__tube_is_idle(const struct htw__tube *tube) {
-    return tube->users + tube->watchers + tube->holders == 0;
-}
-
-/* NULL: there is none. */
-struct htw__tube *htw__tube_find(const struct htw__server *server, const char *name);
-
-/* As it, or a new one that nobody uses yet, and htw__tube_release() is due; NULL: no memory. */
+/* The tube, or a new one that nobody uses yet, and htw__tube_release() is due; NULL: no memory. */
 struct htw__tube *htw__tube_get(struct htw__server *server, const char *name);
 
 /* To be called when one of its users has gone. May free it. */
