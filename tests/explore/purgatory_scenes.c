@@ -284,11 +284,11 @@ static void play_move_timeout(void) {
 
 const struct scene purgatory_scenes[] = {
     { "check", "an event before or after a submission completes the request", play_check, 4, 5, 0 },
-    { "deferred", "the same for a check that is made later", play_deferred, 2, 2, 0 },
+    { "deferred", "the same for a check that is made later", play_deferred, 1, 2, 0 },
     { "two-checks", "one of two checks completes a request", play_two_checks, 4, 5, 0 },
     { "timeout", "a request completes or expires, and its memory is not touched again",
       play_timeout, 2, 2, 0 },
-    { "timeout-at-once", "a timeout that is due already ends the request", play_timeout_at_once, 2,
+    { "timeout-at-once", "a timeout that is due already ends the request", play_timeout_at_once, 1,
       2, 0 },
     { "cancel-key", "a cancel and a check agree who ends a request", play_cancel_key, 4, 5, 0 },
     { "cancel-busy", "a cancel is not lost while a hook runs", play_cancel_busy, 4, 5, 0 },

@@ -429,10 +429,10 @@ const struct scene scheduler_scenes[] = {
     { "deputy-of-two", "the same for two expirers", play_deputy_of_two, 1, 2, 0 },
     { "stop", "each timer runs, is handed back or is refused", play_stop, 3, 4, 0 },
     { "stop-workers", "the same with workers", play_stop_workers, 2, 3, 0 },
-    { "stop-started", "the same where the threads run already", play_stop_started, 3, 4, 0 },
+    { "stop-started", "the same where the threads run already", play_stop_started, 2, 4, 0 },
     { "pause", "a paused group starts nothing, and a resumed one loses nothing", play_pause, 2, 3,
       0 },
-    { "key", "of two timers with one key each runs or is replaced", play_key, 2, 2, 0 },
-    { "clock", "a wall clock that is set lets a timer run that is due by it", play_clock, 2, 2, 0 },
+    { "key", "of two timers with one key each runs or is replaced", play_key, 1, 2, 0 },
+    { "clock", "a wall clock that is set lets a timer run that is due by it", play_clock, 1, 2, 0 },
     { NULL, NULL, NULL, 0, 0, 0 },
 };

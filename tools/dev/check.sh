@@ -4,7 +4,7 @@
 
 help_check() {
     cat <<'END'
-  lint [gcc|clang]  warnings as errors, layout, shell, layering, calls of user code
+  lint              all warnings of clang, layout, shell, layering, calls of user code
   analyze [--quick] gcc -fanalyzer, clang-tidy and cppcheck; --quick: without what follows each path
   coverage [LAYER]  branches and MC/DC conditions that the tests reach, by clang 19; LAYER: what no test reaches
   mutate [LAYER]... [--seed N] [--count N] [--survivors]
@@ -46,23 +46,8 @@ verb_mutate() {
     python3 tests/mutate/mutate.py "$@"
 }
 
-# An optimised build without symbols for debuggers.
-lint_options='-Dbuildtype=debugoptimized -Ddebug=false -Dwerror=true -Dbenchmarks=true'
-
 verb_lint() {
     need "$lint_packages git"
-    [ $# -gt 0 ] || set -- gcc clang
-    for compiler in "$@"; do
-        case $compiler in
-        gcc | clang) ;;
-        *) fail "lint: gcc or clang, not $compiler" ;;
-        esac
-        say "warnings of $compiler"
-        [ "$compiler" = gcc ] && cxx=g++ || cxx=clang++
-        # shellcheck disable=SC2086 # a list of words
-        CC=$compiler CXX=$cxx configure "lint-$compiler" $lint_options
-        compile "lint-$compiler"
-    done
     say 'all warnings of clang'
     # Except those about padding, declarations between statements, casts that are meant, what the macros
     # of the C library and xxHash do, and the name _FORTIFY_SOURCE.
@@ -86,27 +71,26 @@ verb_lint() {
 # With assertions, from which the tools learn what holds. Findings are errors, and each tool reports
 # all of its own.
 verb_analyze() {
-    checks=
     case ${1:-} in
-    '') ;;
-    --quick) checks='-clang-analyzer-*' ;;
+    '') checks='' place=analyze options='-Dbuildtype=debugoptimized -Dc_args=-fanalyzer' ;;
+    --quick) checks='-clang-analyzer-*' place=analyze-quick options='-Dbuildtype=plain -Dhardening=false' ;;
     *) fail "analyze: no such option: $1" ;;
     esac
     need "$analyze_packages"
-    CC=gcc CXX=g++ configure analyze -Dbuildtype=debugoptimized -Dcheck_level=1 -Dtests=false -Dwerror=true \
-        -Dc_args=-fanalyzer
+    # shellcheck disable=SC2086 # a list of words
+    CC=gcc CXX=g++ configure "$place" -Dcheck_level=1 -Dtests=false -Dwerror=true $options
     found=
-    say 'gcc -fanalyzer'
-    ninja -C build/analyze --quiet -k 0 || fail 'analyze: gcc -fanalyzer has findings, see above'
+    say 'gcc'
+    ninja -C "$folder" --quiet -k 0 || fail 'analyze: gcc has findings, see above'
     say 'clang-tidy'
-    python3 tests/analyze/tidy.py build/analyze "$checks" >build/analyze/tidy.ninja
-    ninja -f build/analyze/tidy.ninja --quiet -k 0 || found="$found clang-tidy"
+    python3 tests/analyze/tidy.py "$folder" "$checks" >"$folder/tidy.ninja"
+    ninja -f "$folder/tidy.ninja" --quiet -k 0 || found="$found clang-tidy"
     say 'cppcheck'
-    mkdir -p build/analyze/cppcheck
+    mkdir -p "$folder/cppcheck"
     # It does not see that a constructor which initialises its base sets the members of the base.
-    cppcheck --project=build/analyze/compile_commands.json \
+    cppcheck --project="$folder/compile_commands.json" \
         --suppress=uninitDerivedMemberVar --suppress=uninitDerivedMemberVarPrivate \
-        --cppcheck-build-dir=build/analyze/cppcheck -j "$(nproc)" --quiet \
+        --cppcheck-build-dir="$folder/cppcheck" -j "$(nproc)" --quiet \
         --enable=warning,performance,portability --inline-suppr \
         --error-exitcode=1 || found="$found cppcheck"
     [ -z "$found" ] || fail "analyze: findings, see above, of$found"

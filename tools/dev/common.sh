@@ -21,7 +21,7 @@ journal_bench_packages="$bench_packages $journal_packages redis-server libhiredi
 jvm_packages='default-jdk-headless maven python3-pip'
 go_packages='golang-go'
 tokio_packages='cargo-web rustc-web' # new enough for tokio; they replace cargo and rustc
-lint_packages="$test_packages $peer_packages clang clang-format shellcheck"
+lint_packages="$test_packages clang clang-format shellcheck"
 fuzz_packages="$build_packages $journal_packages $calendar_packages $relay_packages $top_packages clang libclang-rt-dev"
 analyze_packages="$build_packages $calendar_packages $journal_packages $relay_packages $loop_packages $top_packages clang-tidy cppcheck python3 libcmocka-dev"
 jemalloc_packages="$test_packages libjemalloc-dev"
@@ -167,7 +167,7 @@ test_in() {
     "$run" "$place" "$@"
 }
 
-# In CI what gcc warns of is an error, and ./dev lint need not compile all of it again.
+# In CI what gcc and clang (./dev asan) warn of is an error.
 test_options=-Dbenchmarks=true
 [ "${CI:-}" != true ] || test_options="$test_options -Dwerror=true"
 

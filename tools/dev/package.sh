@@ -21,7 +21,7 @@ verb_docs() {
     *) fail "docs: no such option: $1" ;;
     esac
     need "$docs_packages"
-    configure docs -Dbuildtype=release -Dtests=false -Dexamples=false -Dcalendar=enabled -Djournal=enabled \
+    configure docs -Dbuildtype=plain -Dhardening=false -Dtests=false -Dexamples=false -Dcalendar=enabled -Djournal=enabled \
         -Dmonitor=enabled -Drelay=enabled -Dtop=enabled -Ddocs=true
     compile docs
     if [ "${1:-}" = --check ]; then

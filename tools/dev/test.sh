@@ -14,10 +14,9 @@ help_test() {
   test bare [install | demo | test]...
                     each as the only command in a new Debian system
   clang, jemalloc, asan, tsan, portable [TEST]...
-                    the tests built with clang, with the option jemalloc, under AddressSanitizer and UBSan,
-                    under ThreadSanitizer, in the form for other systems than Linux
-  yields [tsan | asan] [ARG]...
-                    the stress tests with a pause at random at each atomic operation; HTW_YIELD_SEED
+                    the tests built with clang, with the option jemalloc, under AddressSanitizer and UBSan (by clang), under
+                    ThreadSanitizer with a pause at random at each atomic operation (HTW_YIELD_SEED), in the form for other
+                    systems than Linux
   coherence [ARG]...
                     count the cache lines that change hands between 2 to 64 virtual CPUs; --lines WORKLOAD CPUS
   explore [--full] [--random] [--list]
@@ -105,12 +104,12 @@ verb_jemalloc() {
     test_in jemalloc run_tests -Djemalloc=enabled "$@"
 }
 
-# sanitized NAME SANITIZERS [serve] [ARG]...
+# sanitized NAME OPTIONS [serve] [ARG]...
 sanitized() {
     place=$1
-    options="-Dbenchmarks=true -Db_sanitize=$2 $sanitizer_options"
+    options="$test_options $2 $sanitizer_options"
     shift 2
-    need "$test_packages"
+    need "$test_packages clang libclang-rt-dev"
     if [ "${1:-}" != serve ]; then
         test_in "$place" "run_$place" "$options" "$@"
         return
@@ -120,12 +119,14 @@ sanitized() {
     test_in "$place" run_serve "$options" --slowness 4 "$@"
 }
 
+# Clang links its sanitizers into programs, not into libraries.
 verb_asan() {
-    sanitized asan address,undefined "$@"
+    export CC=clang CXX=clang++
+    sanitized asan '-Db_sanitize=address,undefined -Db_lundef=false' "$@"
 }
 
 verb_tsan() {
-    sanitized tsan thread "$@"
+    sanitized tsan '-Db_sanitize=thread -Dyield_points=true' "$@"
 }
 
 run_asan() {
@@ -140,22 +141,6 @@ run_tsan() {
     fi
     TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
         run_tests "$@" --timeout-multiplier 4
-}
-
-verb_yields() {
-    need "$test_packages"
-    case "${1:-}" in
-    tsan | asan) places=$1 && shift ;;
-    *) places='tsan asan' ;;
-    esac
-    for place in $places; do
-        sanitizer=thread
-        [ "$place" = tsan ] || sanitizer=address,undefined
-        # shellcheck disable=SC2086 # a list of words
-        configure "yields-$place" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dexamples=false \
-            -Dyield_points=true "-Db_sanitize=$sanitizer" $sanitizer_options
-        "run_$place" "yields-$place" --suite stress "$@"
-    done
 }
 
 # build_hooked PROGRAM...: what plays the accesses of scheduler, purgatory and journal to memory, and no other part.
@@ -392,10 +377,8 @@ verb_portable() {
     run_tests portable "$@"
 }
 
-# Built as for lint.
 verb_clang() {
-    need "$lint_packages"
-    # shellcheck disable=SC2086 # a list of words
-    CC=clang CXX=clang++ configure lint-clang $lint_options
-    run_tests lint-clang "$@"
+    need "$test_packages clang"
+    export CC=clang CXX=clang++
+    test_in clang run_tests "$test_options" "$@"
 }
