@@ -150,19 +150,6 @@ void htw__counts_begin(struct htw__counts *counts, struct htw_request *request) 
         counts->bytes += request->_place._many._bytes;
 }
 
-void htw__counts_end(struct htw__counts *counts, const struct htw_request *request,
-                     enum htw_reason reason) {
-    counts->ended[reason]++;
-    if ((request->_flags & HTW__REQUEST_COUNTED) == 0) {
-        counts->submitted++;
-        return;
-    }
-    counts->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
-    counts->watched -= request->_count;
-    if ((request->_flags & HTW__REQUEST_MANY) != 0)
-        counts->bytes -= request->_place._many._bytes;
-}
-
 /* ---- how long requests waited */
 
 /* The bits of an instant that a request has room for: it comes again after 278 years. */
@@ -205,21 +192,37 @@ void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *req
         htw__wait_begin(cpu, request, htw__cpu_steady_now_ns(cpu));
 }
 
-void htw__wait_end(const struct htw_request *request) {
-    struct htw__cpu *cpu = htw__cpu_here(request->_purgatory);
-    struct htw_scheduler *scheduler = request->_purgatory->scheduler;
+/* Apart, since few are measured. Under the lock. */
+static __attribute__((noinline)) void count_wait(struct htw__cpu *cpu,
+                                                 const struct htw_request *request) {
     uint64_t since_ms =
         (uint64_t)(request->_flags >> HTW__REQUEST_SINCE_SHIFT) << 32 | request->_since_ms;
-    uint64_t waited_ms = (to_ms(htw__steady_now_ns(scheduler)) - since_ms) & MS_MASK;
-    if (waited_ms > MS_MASK / 2 && htw__steady_is_manual(scheduler))
+    uint64_t waited_ms = (to_ms(htw__cpu_steady_now_ns(cpu)) - since_ms) & MS_MASK;
+    if (waited_ms > MS_MASK / 2 && htw__steady_is_manual(cpu->purgatory->scheduler))
         waited_ms = 0; /* the clock was set back */
     unsigned bucket = waited_ms == 0 ? 0 : 64u - (unsigned)__builtin_clzll(waited_ms);
     if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
         bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
-    htw__lock_acquire(&cpu->lock);
     cpu->waits.sum_ms += waited_ms;
     cpu->waits.buckets[bucket]++;
-    htw__lock_release(&cpu->lock);
+}
+
+/* ---- the end of a request */
+
+void htw__counts_end(struct htw__cpu *cpu, const struct htw_request *request,
+                     enum htw_reason reason) {
+    struct htw__counts *counts = &cpu->counts;
+    counts->ended[reason]++;
+    if ((request->_flags & HTW__REQUEST_COUNTED) == 0) {
+        counts->submitted++;
+        return;
+    }
+    counts->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
+    counts->watched -= request->_count;
+    if ((request->_flags & HTW__REQUEST_MANY) != 0)
+        counts->bytes -= request->_place._many._bytes;
+    if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
+        count_wait(cpu, request);
 }
 
 /* ---- all of it */

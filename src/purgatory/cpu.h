@@ -79,12 +79,6 @@ struct htw__counts {
     uint64_t bytes;            /* of their blocks of watches */
 };
 
-/* Under the lock of the CPU; the owner only. */
-void htw__counts_begin(struct htw__counts *counts, struct htw_request *request);
-/* Also for a request that ends without having waited. */
-void htw__counts_end(struct htw__counts *counts, const struct htw_request *request,
-                     enum htw_reason reason);
-
 struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
     uint8_t current_alarm;                          /* the alarm that was set last */
@@ -111,14 +105,18 @@ void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats)
    move to a new wheel. Under the lock. */
 uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns);
 
+/* Under the lock of the CPU; the owner only. */
+void htw__counts_begin(struct htw__counts *counts, struct htw_request *request);
+/* Also counts how long a measured request has waited. Also for a request that ends without having
+   waited. */
+void htw__counts_end(struct htw__cpu *cpu, const struct htw_request *request,
+                     enum htw_reason reason);
+
 /* A request begins to wait at `now_ns` of the steady clock. The owner only. */
 void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns);
 
 /* A request begins to wait, and the clock has not been read. The owner only. */
 void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *request);
-
-/* Counts how long a measured request has waited. The owner only. */
-void htw__wait_end(const struct htw_request *request);
 
 /* Arms a timer for a deadline for which the wheel has a level: cannot fail. */
 static inline void htw__wheel_schedule_surely(struct htw_wheel *wheel, struct htw_timer *timer,

@@ -79,8 +79,6 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
     HTW__PROBE3(request_end, purgatory, request, reason);
     /* The request keeps its condition alive until its last hook has returned. */
     struct htw__condition *condition = condition_of(request);
-    if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
-        htw__wait_end(request);
     htw__request_unlink(request, walk, (int)reason);
     if (frame->visitor != NULL)
         HTW__CALL_USER("a visitor", purgatory, frame->visitor,

@@ -249,7 +249,7 @@ void htw__timeout_end(struct htw_request *request, enum htw_reason reason) {
     htw__lock_acquire(&cpu->lock);
     if (is_counted)
         htw_wheel_cancel(cpu->wheel, &request->_timeout);
-    htw__counts_end(&cpu->counts, request, reason);
+    htw__counts_end(cpu, request, reason);
     htw__lock_release(&cpu->lock);
 }
 
