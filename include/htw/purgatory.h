@@ -229,10 +229,7 @@ HTW_API const char *htw_purgatory_options_invalid(const struct htw_purgatory_opt
  * @param scheduler     keeps the timeouts, and runs the hooks of requests whose timeout ends. It
  *                      may have other users. It must exist longer than the purgatory, and should be
  *                      stopped after the purgatory is closed: a stopped scheduler ends no timeout,
- *                      and its visitor receives timers of the library, which it must ignore. Its
- *                      executor should run all tasks: a task of the purgatory that it drops is
- *                      scheduled again, at once the first time, later at intervals of up to a
- *                      second.
+ *                      and its visitor receives timers of the library, which it must ignore.
  * @param options       `on_complete` must be set. The library keeps no pointer to them.
  * @return 0: success;
  *         -EINVAL: an option is out of its range;
@@ -293,7 +290,7 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  *                   duration: if the scheduler has the wall clock, the monotonic clock measures it,
  *                   and setting the wall clock changes nothing. With HTW_CLOCK_BOOTTIME the time
  *                   for which the machine is suspended counts. With HTW_CLOCK_MANUAL a timeout
- *                   follows htw_scheduler_set_time(), as timers do.
+ *                   follows htw_scheduler_set_clock(), as timers do.
  * @return HTW_WATCHED: the request waits;
  *         HTW_FINISHED: the request has ended; `on_complete` and `release` have been called;
  *         -EINVAL also for no keys;
@@ -405,9 +402,7 @@ HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, con
  *
  * Checks of the same key that have not begun are merged. Until the check begins, the key takes
  * memory. An accepted check will run unless the scheduler is stopped or the purgatory is closed
- * first. If an executor drops its task, the check is scheduled again: at once the first time, then
- * after longer times of up to a second. If the scheduler refuses that, the thread that has dropped
- * the task makes the check.
+ * first.
  *
  * @return 0: success, also if no request waits on the key;
  *         -ENOMEM, -EAGAIN, -ESHUTDOWN as htw_schedule(): no check will be made.
@@ -446,15 +441,6 @@ HTW_API int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const v
 
 /* ------------------------------------------------------------------ statistics */
 
-/**
- * Returns how many links between requests and keys exist: a request counts once for each of its
- * keys. Exact if no thread is in a call. Cost: O(shards).
- */
-HTW_API uint64_t htw_purgatory_watched(struct htw_purgatory *purgatory);
-
-/** Returns how many timeouts are running. Exact if no thread is in a call. Cost: O(shards). */
-HTW_API uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory);
-
 /** The number of buckets in the histogram of waits. */
 #define HTW_PURGATORY_WAIT_BUCKETS 24
 
@@ -472,7 +458,7 @@ struct htw_purgatory_stats {
     uint64_t closed;       /**< HTW_REASON_CLOSED */
     uint64_t pending;      /**< requests that wait now, on keys or thresholds */
     uint64_t delayed;      /**< of these, with a timeout */
-    uint64_t watched;      /**< as htw_purgatory_watched() */
+    uint64_t watched;      /**< requests on keys, once for each key */
     uint64_t keys;         /**< keys on which requests wait */
     uint64_t alarms;       /**< timers of the scheduler that the purgatory uses: two for each
                                 processor, and one more while two hooks take long there */

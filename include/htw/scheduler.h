@@ -20,18 +20,18 @@
  *
  * Threads. Any thread may call any function at any time, also from a callback, release hook or
  * visitor, unless the function says otherwise. Only these functions block: htw_cancel_wait(),
- * htw_scheduler_stop(), _destroy(), _advance(), _set_time() and _process(). The others may spin
+ * htw_scheduler_stop(), _destroy(), _advance(), _set_clock() and _process(). The others may spin
  * briefly on a lock. The library holds no lock while a callback, hook, visitor or executor runs; it
  * may hold one while it calls an allocator. No function may be called in a signal handler.
  *
  * Ownership of `arg`. While a timer is scheduled, the library keeps `arg`.
  *  - Without a release hook: the callback owns `arg` when it runs. The caller owns it again if
- *    scheduling fails, if a cancel returns HTW_CANCELLED, if its timer is replaced under a key, if
- *    a visitor receives it, or if its task is dropped.
+ *    scheduling fails, if a cancel returns HTW_CANCELLED, if its timer is replaced under a key, or
+ *    if a visitor receives it.
  *  - With a release hook (`release` of struct htw_spec): the library owns `arg` until it calls the
  *    hook, exactly once. The hook runs in the thread that ended the timer: the thread that ran the
  *    callback (after the callback), that cancelled it (inside the cancel), that replaced its key,
- *    that stopped the scheduler (after the visitor), or that dropped its task.
+ *    or that stopped the scheduler (after the visitor).
  *  - A callback that repeats or reschedules itself cannot know whether another thread has cancelled
  *    the timer during the run. Then that thread owns `arg` after its htw_cancel_wait() has
  *    returned. So end such timers with htw_cancel_wait(), or give them a hook.
@@ -95,7 +95,7 @@ enum htw_clock {
      */
     HTW_CLOCK_REALTIME = 3,
     /**
-     * Changes only in htw_scheduler_advance(), _set_time() and _set_clock(): for tests. In a
+     * Changes only in htw_scheduler_advance() and _set_clock(): for tests. In a
      * scheduler with this clock, the other clocks of its timers are manual, too: each has a time
      * of its own, which begins with `manual_start_ns`.
      */
@@ -156,7 +156,7 @@ struct htw_unexpired {
 /** Called for a timer that ended without a run. `unexpired` is valid until it returns. */
 typedef void htw_unexpired_visitor(void *context, const struct htw_unexpired *unexpired);
 
-/** The outcome of a cancel, a drop or a reschedule. */
+/** The outcome of a cancel or a reschedule. */
 enum htw_outcome {
     /** No timer has the handle or key: it has ended, or never existed. */
     HTW_GONE = 0,
@@ -171,15 +171,15 @@ enum htw_outcome {
 /** Runs callbacks in your own threads instead of those of the library. */
 struct htw_executor {
     /**
-     * Receives tasks. Give each of them exactly once to htw_task_run() or htw_task_drop(), in any
-     * thread, inside this call or later. Must return.
+     * Receives tasks. Give each of them exactly once to htw_task_run(), in any thread, inside this
+     * call or later. Must return.
      *
      * @param context `context` below.
      * @param tasks   the array is valid during the call.
      * @param count   1 to 64.
      *
      * Threads: called by the expirers, or inside htw_scheduler_process(), _advance() or
-     * _set_time().
+     * _set_clock().
      */
     void (*execute)(void *context, struct htw_task *const *tasks, size_t count);
     void *context;
@@ -304,8 +304,8 @@ HTW_API HTW_WARN_UNUSED int htw_scheduler_create(struct htw_scheduler **ret_sche
 /**
  * Stops a scheduler: no callback starts any more, and each timer that has not run is handed back.
  *
- * Waits for callbacks that are running, and until the executor has run or dropped its tasks (to run
- * a task now does nothing). Then calls `visitor` in this thread for each timer that is left, paused
+ * Waits for callbacks that are running, and until the executor has given its tasks to
+ * htw_task_run(), which runs none of them now. Then calls `visitor` in this thread for each timer that is left, paused
  * ones and those without a deadline included, in no particular order.
  *
  * @param visitor may be NULL: then the arguments of timers without a release hook are lost.
@@ -835,29 +835,22 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
  *         -EBUSY: another thread is in this function;
  *         -ESHUTDOWN.
  *
- * Blocks until the callbacks have returned and the executor has run or dropped its tasks. It does
+ * Blocks until the callbacks have returned and the executor has run its tasks. It does
  * not return if the executor leaves tasks to this same thread for later, or while callbacks always
  * schedule more without a delay; then only a stop by another thread ends it.
  */
 HTW_API int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns);
 
 /**
- * Sets the clock of a scheduler with HTW_CLOCK_MANUAL in one step, as a user sets the wall clock.
+ * Sets one clock of a scheduler with HTW_CLOCK_MANUAL in one step, as a user sets the wall clock. No
+ * other clock changes.
  *
  * Forward: all that has become due runs, within each shard in order of ticks. Back: nothing runs
  * that is not due at the new time.
  *
+ * @param clock   one that timers of the scheduler may have; HTW_CLOCK_DEFAULT is HTW_CLOCK_MANUAL.
  * @param time_ns the new time, in nanoseconds; at least 0.
- * @return as htw_scheduler_advance(). Blocks as htw_scheduler_advance().
- */
-HTW_API int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns);
-
-/**
- * As htw_scheduler_set_time(), for any clock that timers of the scheduler may have: no other clock
- * changes. So a test sets the wall clock of its program.
- *
- * @param clock   HTW_CLOCK_DEFAULT and HTW_CLOCK_MANUAL: that of htw_scheduler_set_time().
- * @return as htw_scheduler_advance();
+ * @return as htw_scheduler_advance(), and blocks as that;
  *         -EINVAL also if timers may not have the clock.
  */
 HTW_API int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_clock clock,
@@ -866,21 +859,13 @@ HTW_API int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_cl
 /* ------------------------------------------------------------------ executors */
 
 /**
- * Runs the callback of a task, unless its timer was cancelled or the scheduler was stopped. The
+ * Runs the callback of a task, unless its timer was cancelled or the scheduler is being stopped. The
  * task must not be used afterwards. NULL is ignored.
+ *
+ * An executor that ends lets another thread stop the scheduler, and gives the tasks that it has left to
+ * this function: none of them runs any more, and each timer is handed back by htw_scheduler_stop().
  */
 HTW_API void htw_task_run(struct htw_task *task);
-
-/**
- * Cancels the timer of a task without running it, and reports the outcome. The task must not be
- * used afterwards. If the timer has a release hook, the hook runs inside this call.
- *
- * @param ret_arg receives the argument with HTW_CANCELLED: the caller owns it. NULL if the timer
- *                had a release hook. May be NULL.
- * @return HTW_CANCELLED: this call has ended the timer;
- *         HTW_GONE: it was cancelled before.
- */
-HTW_API HTW_WARN_UNUSED int htw_task_drop(struct htw_task *task, void **ret_arg);
 
 /* ------------------------------------------------------------------ statistics */
 
@@ -891,21 +876,21 @@ HTW_API HTW_WARN_UNUSED int htw_task_drop(struct htw_task *task, void **ret_arg)
 struct htw_scheduler_stats {
     /** sizeof(struct htw_scheduler_stats); HTW_SCHEDULER_STATS_INIT sets it. */
     size_t struct_size;
-    uint64_t scheduled;     /**< schedule calls that returned 0 */
-    uint64_t fired;         /**< timers that ended with a run */
-    uint64_t cancelled;     /**< timers cancelled without a run; replaced and dropped ones count */
-    uint64_t handed_back;   /**< timers that stop handed back */
-    uint64_t runs;          /**< callbacks started; more than `fired` if timers repeat */
-    uint64_t late;          /**< callbacks started later than `late_threshold_ns` */
-    uint64_t missed;        /**< periods skipped by HTW_REPEAT_SKIP */
-    uint64_t refused;       /**< schedule calls that returned -EAGAIN */
-    uint64_t moved;         /**< calls of htw_reschedule() that returned HTW_MOVED */
-    uint64_t demoted;       /**< number of demotions in the wheels */
-    uint64_t wakeups;       /**< times an expirer woke up or process was called */
-    uint64_t empty_wakeups; /**< of these, with nothing due */
-    uint64_t pending;       /**< timers pending now, as htw_pending() */
-    uint64_t running;       /**< callbacks running now */
-    uint64_t memory_bytes;  /**< memory of the scheduler, attributes included */
+    uint64_t scheduled;               /**< schedule calls that returned 0 */
+    uint64_t fired;                   /**< timers that ended with a run */
+    uint64_t cancelled;               /**< timers cancelled without a run; replaced ones count */
+    uint64_t handed_back;             /**< timers that stop handed back */
+    uint64_t runs;                    /**< callbacks started; more than `fired` if timers repeat */
+    uint64_t late;                    /**< callbacks started later than `late_threshold_ns` */
+    uint64_t missed;                  /**< periods skipped by HTW_REPEAT_SKIP */
+    uint64_t refused;                 /**< schedule calls that returned -EAGAIN */
+    uint64_t moved;                   /**< calls of htw_reschedule() that returned HTW_MOVED */
+    uint64_t demoted;                 /**< number of demotions in the wheels */
+    uint64_t wakeups;                 /**< times an expirer woke up or process was called */
+    uint64_t empty_wakeups;           /**< of these, with nothing due */
+    uint64_t pending;                 /**< timers pending now, as htw_pending() */
+    uint64_t running;                 /**< callbacks running now */
+    uint64_t memory_bytes;            /**< memory of the scheduler, attributes included */
     struct htw_distribution lateness; /**< from the deadline to the start of a callback */
     struct htw_distribution callback; /**< duration of callbacks */
 };

@@ -182,7 +182,7 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
 
 /* ---- timers */
 
-/* The timer has ended: cancelled, dropped by an executor, or the scheduler has stopped. */
+/* The timer has ended: cancelled, or the scheduler has stopped. */
 static void timer_ended(void *arg) {
     struct htw__slot *slot = arg;
     struct htw_journal *journal = slot->journal;

@@ -53,7 +53,7 @@ struct htw__change;
 /* A timer of the scheduler that delivers. */
 struct htw__slot {
     struct htw_journal *journal;
-    htw_handle handle; /* 0: the timer was dropped, and is to be scheduled again */
+    htw_handle handle; /* 0: the timer has ended, and is to be scheduled again */
     int64_t armed_ns;  /* HTW_NEVER_NS: it is not */
     bool is_running;
 };

@@ -6,10 +6,6 @@
  * Each shard has a queue of deferred checks; one callback makes all of them. A check is queued only
  * while a callback is scheduled and has not begun, so no check is forgotten. Each queued check
  * keeps its key alive, so events of one key are merged.
- *
- * If an executor drops the callback, its release hook schedules another one: at once the first
- * time, then with delays that double up to a second. If the scheduler refuses that, the thread of
- * the hook makes the checks.
  */
 #include "check.h"
 
@@ -24,10 +20,6 @@
 
 /* See struct htw__check. */
 #define EXTRA_ROUNDS 16u
-
-/* The delay after the second drop in a row. It doubles with each further drop. */
-#define RETRY_NS HTW_MILLISECOND
-#define RETRY_DOUBLINGS_MAX 10u
 
 /*
  * A check of a key that a thread is making, in rounds. A `try_complete` that checks the same key
@@ -278,7 +270,6 @@ void htw__run_checks(void *arg, const struct htw_expiration *expiration) {
     htw__lock_acquire(&shard->first.lock);
     shard->runs_due--;
     shard->runs_begun++;
-    shard->runs_dropped = 0;
     struct htw__deferred *queue = take_queue(shard);
     htw__lock_release(&shard->first.lock);
     make_all_deferred(shard, queue);
@@ -288,13 +279,6 @@ void htw__run_checks(void *arg, const struct htw_expiration *expiration) {
    before the call that has scheduled it returns.) Under the lock. */
 static bool is_run_due(const struct htw__purgatory_shard *shard) {
     return shard->runs_due > 0;
-}
-
-static int64_t retry_delay_ns(const struct htw__purgatory_shard *shard) {
-    if (shard->runs_dropped < 2)
-        return 0;
-    uint32_t doublings = shard->runs_dropped - 2;
-    return RETRY_NS << (doublings < RETRY_DOUBLINGS_MAX ? doublings : RETRY_DOUBLINGS_MAX);
 }
 
 static void release_run(void *arg);
@@ -310,9 +294,6 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     spec.release = release_run;
     if (!htw__outstanding_add(&purgatory->outstanding))
         return -ESHUTDOWN;
-    htw__lock_acquire(&shard->first.lock);
-    spec.when_ns = retry_delay_ns(shard);
-    htw__lock_release(&shard->first.lock);
     int error = htw_schedule_spec(purgatory->scheduler, &spec, NULL, NULL);
     if (error != 0) {
         htw__outstanding_remove(&purgatory->outstanding);
@@ -333,42 +314,22 @@ static void drop_all_deferred(struct htw__purgatory_shard *shard) {
     }
 }
 
-/* Schedules another callback for the queue. If that is refused, makes the checks; after a stop, or
-   during destroy, drops them. */
-static void reschedule_run(struct htw__purgatory_shard *shard) {
-    int error = schedule_run(shard);
-    if (error == 0)
-        return;
-    htw__lock_acquire(&shard->first.lock);
-    struct htw__deferred *queue = NULL;
-    if (!is_run_due(shard)) {
-        if (error == -ESHUTDOWN)
-            drop_all_deferred(shard);
-        queue = take_queue(shard);
-    }
-    htw__lock_release(&shard->first.lock);
-    make_all_deferred(shard, queue);
-}
-
 /*
- * The release hook of a callback that has run or was dropped; then the queue needs another one. The
- * hook cannot tell which of two callbacks was dropped: while another one is running, this one
- * counts as run, and the hook of the other one notices the drop.
+ * The release hook of a callback that has run; or one that does not, since the scheduler was stopped or the
+ * purgatory is being destroyed: then the last one drops the queue. While another callback is running, the hook
+ * cannot tell which of the two it is for, and the hook of that other one drops the queue.
  */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
     struct htw_purgatory *purgatory = shard->purgatory;
     htw__lock_acquire(&shard->first.lock);
-    if (shard->runs_begun > 0) {
+    if (shard->runs_begun > 0)
         shard->runs_begun--;
-    } else {
+    else
         shard->runs_due--;
-        shard->runs_dropped++;
-    }
-    bool is_stranded = shard->deferred != NULL && !is_run_due(shard);
+    if (!is_run_due(shard))
+        drop_all_deferred(shard);
     htw__lock_release(&shard->first.lock);
-    if (is_stranded)
-        reschedule_run(shard);
     htw__outstanding_remove(&purgatory->outstanding);
 }
 

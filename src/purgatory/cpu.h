@@ -82,7 +82,6 @@ struct htw__counts {
 struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
     uint8_t current_alarm;                          /* the alarm that was set last */
-    uint8_t drops;       /* alarms that an executor has dropped since one expired */
     uint64_t alarm_tick; /* for which the current alarm is set; HTW_NEVER_TICK: for none */
     struct htw_wheel *wheel;
     struct htw_purgatory *purgatory;

@@ -34,16 +34,6 @@ int htw_purgatory_get_stats(struct htw_purgatory *purgatory, struct htw_purgator
     return 0;
 }
 
-uint64_t htw_purgatory_watched(struct htw_purgatory *purgatory) {
-    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    return htw_purgatory_get_stats(purgatory, &stats) == 0 ? stats.watched : 0;
-}
-
-uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory) {
-    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    return htw_purgatory_get_stats(purgatory, &stats) == 0 ? stats.delayed : 0;
-}
-
 int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
     struct htw__key hashed;
     int refusal = htw__key_of_call(purgatory, key, key_size, &hashed);

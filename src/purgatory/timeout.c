@@ -12,9 +12,6 @@
  * the other alarm: a slow hook delays no other request while a worker is free. If both callbacks
  * are in hooks, a third alarm is created, which does not repeat. If the scheduler refuses it
  * (memory, max_pending), the next timeout waits until a hook returns.
- *
- * If an executor drops an alarm, the other one is set, and a new one is created. If both were
- * dropped, the next submission sets an alarm, or fails.
  */
 #include "timeout.h"
 
@@ -22,10 +19,6 @@
 
 /* Steps in the wheel for which the lock is held at most. */
 #define BUDGET 64u
-
-/* After this many drops the next alarm is delayed, twice as long each time, up to a second. */
-#define DROPS_AT_ONCE 8
-#define DROPS_MAX (DROPS_AT_ONCE + 10)
 
 /* The alarm that does not repeat. */
 #define SINGLE (HTW__ALARMS - 1)
@@ -82,8 +75,8 @@ static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
     return NULL;
 }
 
-/* As htw_reschedule_at(). If the scheduler has no memory for a far deadline, it gets an earlier
-   one. */
+/* As htw_reschedule_at(), for an alarm that is gone only if the scheduler was stopped. If it has no memory
+   for a far deadline, it gets an earlier one. */
 static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
     int64_t now_ns = htw__steady_now_ns(scheduler);
@@ -91,39 +84,25 @@ static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     while ((result = htw_reschedule_at(scheduler, alarm->handle, at_ns)) == -ENOMEM &&
            at_ns > now_ns)
         at_ns = now_ns + (at_ns - now_ns) / 2;
-    if (result == HTW_GONE)
-        alarm->handle = 0; /* an executor has dropped it */
-    return result;
+    return result == HTW_GONE ? -ESHUTDOWN : result;
 }
 
 /* The time of the steady clock at which an alarm for a tick expires. */
-static int64_t alarm_time_ns(const struct htw__cpu *cpu, uint64_t tick) {
-    int64_t at_ns = tick > INT64_MAX / HTW__TIMEOUT_TICK_NS
-                        ? HTW_NEVER_NS
-                        : (int64_t)(tick * HTW__TIMEOUT_TICK_NS);
-    if (cpu->drops > DROPS_AT_ONCE) {
-        int64_t delay_ns = HTW_MILLISECOND << (cpu->drops - DROPS_AT_ONCE);
-        int64_t earliest_ns = htw__cpu_steady_now_ns(cpu) + delay_ns;
-        at_ns = at_ns < earliest_ns ? earliest_ns : at_ns;
-    }
-    return at_ns;
+static int64_t alarm_time_ns(uint64_t tick) {
+    return tick > INT64_MAX / HTW__TIMEOUT_TICK_NS ? HTW_NEVER_NS
+                                                   : (int64_t)(tick * HTW__TIMEOUT_TICK_NS);
 }
 
 /* 0, or the error of the scheduler. Under the lock. */
 static int set_alarm(struct htw__cpu *cpu, uint64_t tick) {
-    int64_t at_ns = alarm_time_ns(cpu, tick);
-    struct htw__timeout_alarm *alarm = NULL;
-    int result = HTW_GONE;
-    while (result == HTW_GONE) {
-        int error = create_missing(cpu);
-        if (error != 0)
-            return error;
-        alarm = find_alarm(cpu);
-        if (alarm == NULL)
-            break;
+    int64_t at_ns = alarm_time_ns(tick);
+    int result = create_missing(cpu);
+    if (result != 0)
+        return result;
+    struct htw__timeout_alarm *alarm = find_alarm(cpu);
+    if (alarm != NULL) {
         result = move_alarm(alarm, at_ns);
-    }
-    if (alarm == NULL) {
+    } else {
         alarm = &cpu->alarms[SINGLE];
         int error = create_alarm(alarm, at_ns);
         if (error != 0) /* the callbacks that are running set an alarm when they return */
@@ -144,17 +123,14 @@ static int set_alarm_for_earliest(struct htw__cpu *cpu) {
     return tick < cpu->alarm_tick ? set_alarm(cpu, tick) : 0;
 }
 
-/* The release hook. An executor has dropped the alarm, or it was cancelled; or the single one has
-   expired. */
+/* The release hook. The single alarm has expired; or the scheduler was stopped, which the next submission must
+   notice. */
 static void release_alarm(void *arg) {
     struct htw__timeout_alarm *alarm = arg;
     struct htw__cpu *cpu = alarm->cpu;
     struct htw_purgatory *purgatory = cpu->purgatory;
     htw__lock_acquire(&cpu->lock);
-    if (repeats(alarm) && cpu->drops < DROPS_MAX)
-        cpu->drops++;
     cpu->alarm_tick = HTW_NEVER_TICK;
-    (void)set_alarm_for_earliest(cpu);
     htw__lock_release(&cpu->lock);
     htw__outstanding_remove(&purgatory->outstanding);
 }
@@ -262,7 +238,6 @@ static struct htw_request *request_of(struct htw_timer *timer) {
 /* The alarm is not set any more. Under the lock. */
 static void begin_callback(struct htw__timeout_alarm *alarm) {
     struct htw__cpu *cpu = alarm->cpu;
-    cpu->drops = 0;
     alarm->in_callback = repeats(alarm);
     if (!repeats(alarm))
         alarm->handle = 0;

@@ -29,7 +29,7 @@ const struct htw__clock *htw__clock_of(enum htw_clock clock);
 const struct htw__clock *htw__clock_for(const struct htw_scheduler *scheduler,
                                         enum htw_clock clock);
 
-/* Whether time changes only in htw_scheduler_advance() and htw_scheduler_set_time(). */
+/* Whether time changes only in htw_scheduler_advance() and htw_scheduler_set_clock(). */
 static inline bool htw__is_manual(const struct htw_scheduler *scheduler) {
     return scheduler->clock->read_ns == NULL;
 }

@@ -6,7 +6,7 @@
 #include "run.h"
 
 /*
- * A task is a QUEUED record. No other thread frees it until the executor has run or dropped it.
+ * A task is a QUEUED record. No other thread frees it until the executor has run it.
  * While it is in no wheel, the record has room for the pointer to its shard.
  */
 static struct htw_task *task_of(struct htw__record *record) {
@@ -44,27 +44,4 @@ void htw_task_run(struct htw_task *task) {
     struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
     htw__run_batch(scheduler->executor_run_stats, &batch);
     htw__work_queue_end_outstanding(&scheduler->work_queue);
-}
-
-int htw_task_drop(struct htw_task *task, void **ret_arg) {
-    if (task == NULL)
-        return -EINVAL;
-    struct htw__record *record = record_of(task);
-    struct htw__shard *shard = record->shard;
-    struct htw_scheduler *scheduler = shard->scheduler;
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    struct htw__timer_end ended;
-    htw__lock_acquire(&shard->lock);
-    enum htw_outcome outcome = htw__cancel_locked(shard, record, &ended);
-    htw__shard_free_record(shard, record);
-    htw__lock_release(&shard->lock);
-    if (outcome == HTW_CANCELLED) {
-        if (ret_arg != NULL)
-            *ret_arg = htw__timer_end_arg(&ended);
-        htw__timer_end_release(scheduler, &ended);
-    }
-    htw__work_queue_end_outstanding(&scheduler->work_queue);
-    return (int)outcome;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* life.c - whether a scheduler runs, is being stopped or has stopped, and whether a thread of the
-   user is in process(), advance() or set_time(). Starts the threads of a scheduler, and ends them. */
+   user is in process(), advance() or set_clock(). Starts the threads of a scheduler, and ends them. */
 #include "clocks.h"
 #include "expirer.h"
 #include "workers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* life.h - whether a scheduler runs, is being stopped or has stopped, and whether a thread of the
-   user's is in htw_scheduler_process(), _advance() or _set_time(). Starts the threads of a scheduler,
+   user's is in htw_scheduler_process(), _advance() or _set_clock(). Starts the threads of a scheduler,
    and ends them. */
 #ifndef HTW_SRC_SCHEDULER_LIFE_H
 #define HTW_SRC_SCHEDULER_LIFE_H
@@ -16,7 +16,7 @@ struct htw__life {
     pthread_cond_t changed;
     enum { HTW__ALIVE, HTW__STOPPING, HTW__STOPPED } phase;
     unsigned expirers_started;
-    bool processing; /* a thread is in process(), advance() or set_time() */
+    bool processing; /* a thread is in process(), advance() or set_clock() */
 };
 
 void htw__life_init(struct htw__life *life);

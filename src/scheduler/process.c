@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - embedded mode and manual time: process(), advance(), set_clock() and set_time(). */
+/* process.c - embedded mode and manual time: process(), advance() and set_clock(). */
 #include "clocks.h"
 #include "expirer.h"
 #include "workers.h"
@@ -131,8 +131,4 @@ int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_clock cloc
     atomic_store_explicit(&scheduler->manual_ns[set->name], time_ns, memory_order_relaxed);
     run_for(scheduler, 0);
     return end_manual(scheduler);
-}
-
-int htw_scheduler_set_time(struct htw_scheduler *scheduler, int64_t time_ns) {
-    return htw_scheduler_set_clock(scheduler, HTW_CLOCK_DEFAULT, time_ns);
 }

@@ -162,21 +162,6 @@ TEST(coroutine_learns_of_a_stop_in_a_code) {
     CHECK(trace.errors == ECANCELED && trace.steps == ESHUTDOWN);
 }
 
-TEST(dropped_task_continues_its_coroutine_with_an_error) {
-    trace trace;
-    std::vector<htw::task> tasks;
-    htw::scheduler_options options;
-    options.embedded = true;
-    options.executor = [&tasks](htw::task task) { tasks.push_back(std::move(task)); };
-    htw::scheduler scheduler(options);
-    sleeps(scheduler, trace);
-    while (tasks.empty())
-        scheduler.process();
-    CHECK(trace.destroyed == 0);
-    tasks.clear();
-    CHECK(trace.errors == ECANCELED && trace.destroyed == 1);
-}
-
 static job throws(htw::scheduler &scheduler, trace &trace) {
     test::token token(trace.destroyed);
     co_await scheduler.after(1ms); // throws when the scheduler is stopped

@@ -143,7 +143,7 @@ TEST(coarse_time_points_and_long_delays_do_not_overflow) {
     scheduler.advance(std::chrono::duration<double, std::ratio<86400>>(1.0));
     CHECK(runs == 11);
     CHECK_FAILS(scheduler.advance(-1s), std::errc::invalid_argument);
-    scheduler.set_time(htw::manual_clock::time_point(10s));
+    scheduler.set_clock(htw::manual_clock::time_point(10s));
     CHECK(scheduler.now() == 10s);
 }
 
@@ -158,7 +158,7 @@ TEST(timers_repeat_as_told) {
     options.repeat = htw::repeat::after;
     htw::timer early = scheduler.schedule(0s, options, [&first] { first++; });
     htw::timer all = scheduler.schedule_every(10ms, htw::repeat::burst, [&burst] { burst++; });
-    scheduler.set_time(htw::manual_clock::time_point(45ms));
+    scheduler.set_clock(htw::manual_clock::time_point(45ms));
     CHECK(first == 1 && burst == 4);
     scheduler.advance(5ms);
     CHECK(missed == 3 && burst == 5);

@@ -74,9 +74,7 @@ static uint64_t digest_purgatory(uint64_t digest) {
         shard->idle,
         (uint64_t)shard->runs_due,
         shard->runs_begun,
-        shard->runs_dropped,
         cpu->current_alarm,
-        cpu->drops,
         cpu->alarm_tick == HTW_NEVER_TICK ? HTW_NEVER_TICK
                                           : cpu->alarm_tick - htw_wheel_now(cpu->wheel),
         cpu->alarms[0].in_callback,

@@ -355,9 +355,9 @@ static void on_complete(void *context, struct htw_request *request, enum htw_rea
     }
 }
 
-static void open_purgatory_on(void (*change)(struct htw_scheduler_options *)) {
+static void open_purgatory(void) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    scene_open(2, 0, change);
+    scene_open(2, 0, NULL);
     memset(&at, 0, sizeof(at));
     options.try_complete = try_complete;
     options.on_complete = on_complete;
@@ -366,10 +366,6 @@ static void open_purgatory_on(void (*change)(struct htw_scheduler_options *)) {
     REQUIRE(htw_purgatory_create(&at.purgatory, scene.scheduler, &options) == 0);
     at.request = explore_allocator.allocate(NULL, htw_request_size(), 8);
     htw_request_init(at.request);
-}
-
-static void open_purgatory(void) {
-    open_purgatory_on(NULL);
 }
 
 static int submit(int64_t timeout_ns) {
@@ -416,23 +412,10 @@ static void play_destroy(void) {
     REQUIRE(at.ends == 1);
 }
 
-static void drop(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    for (size_t i = 0; i < count; i++) {
-        int outcome = htw_task_drop(tasks[i], NULL);
-        (void)outcome;
-    }
-}
-
-static void drop_all(struct htw_scheduler_options *options) {
-    static const struct htw_executor executor = { drop, NULL };
-    options->executor = &executor;
-}
-
-/* A callback of the purgatory, or the release hook of one that was dropped, is about to schedule another. */
-static void destroy_while_hooks_schedule(void (*change)(struct htw_scheduler_options *)) {
+/* A hook in a callback of the purgatory is about to schedule another callback. */
+static void play_destroy_hooks(void) {
     struct htw_request *second = explore_allocator.allocate(NULL, htw_request_size(), 8);
-    open_purgatory_on(change);
+    open_purgatory();
     htw_request_init(second);
     at.schedules = true;
     REQUIRE(htw_purgatory_try_complete_else_watch(at.purgatory, second, &key, 1, HTW_SECOND) >= 0);
@@ -440,14 +423,6 @@ static void destroy_while_hooks_schedule(void (*change)(struct htw_scheduler_opt
     REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
     REQUIRE(scene.stage == 2);
-}
-
-static void play_destroy_hooks(void) {
-    destroy_while_hooks_schedule(NULL);
-}
-
-static void play_destroy_dropped(void) {
-    destroy_while_hooks_schedule(drop_all);
 }
 
 /* And that of a threshold for the hooks of its requests. */
@@ -482,7 +457,6 @@ const struct scene order_scenes[] = {
     { "submit-again", "and may be submitted again", play_submit_again, 3, 4, 0 },
     { "destroy", "destruction waits for a callback of the purgatory", play_destroy, 2, 3, 0 },
     { "destroy-hooks", "also for one that schedules another", play_destroy_hooks, 1, 2, 0 },
-    { "destroy-dropped", "and where an executor drops them", play_destroy_dropped, 1, 2, 0 },
     { "destroy-threshold", "and for the hooks of a threshold's requests", play_destroy_threshold, 3,
       4, 0 },
     { NULL, NULL, NULL, 0, 0, 0 },

@@ -4,31 +4,7 @@
 
 #include "manual_time.h"
 
-#include <sched.h>
 #include <string.h>
-
-#ifdef HTW_PORTABLE /* a thread has a number instead of a CPU, and keeps it */
-static void stay_on_this_cpu(struct purgatory_case *test) {
-    (void)test;
-}
-static void leave_this_cpu(void) {
-}
-#else
-static cpu_set_t cpus_before;
-
-static void stay_on_this_cpu(struct purgatory_case *test) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((unsigned)sched_getcpu(), &one);
-    assert_int_equal(sched_getaffinity(0, sizeof(cpus_before), &cpus_before), 0);
-    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-    test->is_on_one_cpu = true;
-}
-
-static void leave_this_cpu(void) {
-    assert_int_equal(sched_setaffinity(0, sizeof(cpus_before), &cpus_before), 0);
-}
-#endif
 
 static struct waiter *waiter_of(struct htw_request *request) {
     return (struct waiter *)((char *)request - offsetof(struct waiter, request));
@@ -156,29 +132,6 @@ void purgatory_case_begin(struct purgatory_case *test,
     assert_int_equal(htw_purgatory_create(&test->purgatory, test->scheduler, &own), 0);
 }
 
-static void drop_or_run(void *context, struct htw_task *const *tasks, size_t count) {
-    struct purgatory_case *test = context;
-    test->executed += (unsigned)count;
-    for (size_t i = 0; i < count; i++) {
-        if (test->drops == 0) {
-            htw_task_run(tasks[i]);
-            continue;
-        }
-        test->drops--;
-        int outcome = htw_task_drop(tasks[i], NULL);
-        (void)outcome;
-    }
-}
-
-void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops) {
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    struct htw_executor executor = { drop_or_run, test };
-    options.executor = &executor;
-    purgatory_case_begin(test, &options, NULL);
-    test->drops = drops;
-    stay_on_this_cpu(test);
-}
-
 static void assert_counted(struct purgatory_case *test) {
     struct htw_purgatory_stats stats = purgatory_case_stats(test);
     assert_int_equal(stats.submitted, test->submitted);
@@ -196,8 +149,6 @@ static void assert_given_back(struct failing_allocator *memory) {
 }
 
 void purgatory_case_end(struct purgatory_case *test) {
-    if (test->is_on_one_cpu)
-        leave_this_cpu();
     failing_allocator_relent(&test->memory);
     failing_allocator_relent(&test->scheduler_memory);
     assert_counted(test);
@@ -240,8 +191,6 @@ struct htw_purgatory_stats purgatory_case_stats(struct purgatory_case *test) {
     assert_int_equal(htw_purgatory_get_stats(test->purgatory, &stats), 0);
     assert_int_equal(stats.submitted, stats.completed + stats.expired + stats.cancelled +
                                           stats.closed + stats.pending);
-    assert_int_equal(stats.watched, htw_purgatory_watched(test->purgatory));
-    assert_int_equal(stats.delayed, htw_purgatory_delayed(test->purgatory));
     assert_true(stats.delayed <= stats.pending);
     assert_true(stats.keys <= stats.watched);
     assert_int_equal(stats.memory_bytes, test->memory.live_bytes);

@@ -55,7 +55,6 @@ struct purgatory_case {
     struct failing_allocator memory;           /* the purgatory's */
     struct failing_allocator scheduler_memory; /* apart, so that each can be looked at alone */
     struct htw_scheduler *scheduler;
-    unsigned drops, executed; /* tasks that its executor drops from now on; that it was given */
     struct htw_purgatory *purgatory;
     struct htw_threshold *threshold; /* for those tests that want one; destroyed at the end */
     struct waiter waiters[26];       /* see purgatory_case_waiter() */
@@ -64,7 +63,6 @@ struct purgatory_case {
     const char *error;  /* the first thing that was wrong in a hook */
     uint64_t ends[4];   /* by reason */
     uint64_t submitted; /* calls that were not refused */
-    bool is_on_one_cpu;
 };
 
 /** A manual clock, one shard, no workers. */
@@ -77,12 +75,6 @@ struct htw_purgatory_options purgatory_case_options(void);
 void purgatory_case_begin(struct purgatory_case *test,
                           const struct htw_scheduler_options *scheduler_options,
                           const struct htw_purgatory_options *options);
-
-/**
- * Creates both; the scheduler has an executor that drops the first `drops` tasks and runs the others. Until the end the
- * thread stays on its CPU: each CPU that it comes to would need alarms of its own.
- */
-void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops);
 
 /**
  * Closes and destroys all. The counters must add up, and be those that the hooks have counted;

@@ -52,7 +52,7 @@ class Clock(enum.IntEnum):
     MONOTONIC = 1  #: never set; stops while the machine is suspended
     BOOTTIME = 2  #: never set; continues while the machine is suspended
     REALTIME = 3  #: the wall clock, in time since 1970; deadlines follow when it is set
-    #: changes only in ``advance()`` and ``set_time()``: for tests; then the other clocks of timers
+    #: changes only in ``advance()`` and ``set_clock()``: for tests; then the other clocks of timers
     #: are manual, too
     MANUAL = 4
 
@@ -365,7 +365,7 @@ class Scheduler(Closing):
     the one that calls advance(). The GIL is free while the library works or waits.
 
     Any thread may call any method at any time, also in a callback, except that close(), stop(),
-    advance(), set_time() and process() raise DeadlockError in a callback of the same scheduler.
+    advance(), set_clock() and process() raise DeadlockError in a callback of the same scheduler.
 
     An exception of a callback goes to ``on_error(timer, exception)`` if that is given, otherwise to
     sys.unraisablehook. KeyboardInterrupt, SystemExit and others that are no Exception are raised by
@@ -635,7 +635,7 @@ class Scheduler(Closing):
         """Advances the manual clock, and runs all that becomes due, in order."""
         checked(enter(lib.htw_scheduler_advance, self._pointer, to_ns(duration)))
 
-    def set_time(self, time: Duration, clock: Clock = Clock.DEFAULT) -> None:
+    def set_clock(self, time: Duration, clock: Clock = Clock.DEFAULT) -> None:
         """Sets the manual clock in one step, forward or back; or another one of the timers."""
         checked(enter(lib.htw_scheduler_set_clock, self._pointer, Clock(clock), to_ns(time)))
 

@@ -130,7 +130,7 @@ def test_repeat_runs_until_cancelled_and_takes_another_period(manual):
                           policy=Repeat.SKIP)
     manual.advance(2)
     assert timer.set_period(0.5) is Outcome.MOVED
-    manual.set_time(3.75)
+    manual.set_clock(3.75)
     assert timer.run_deadline == 2.5 and timer.late == 1.25
     manual.advance(0.25)
     assert runs == [(0.5, 0), (1.5, 0), (3.75, 0), (4, 2)]
@@ -288,11 +288,11 @@ def test_what_is_observed_can_be_changed(manual):
 def test_timer_of_another_clock_follows_that_clock(manual):
     ran = []
     noon = 1_700_000_000
-    manual.set_time(noon, Clock.REALTIME)
+    manual.set_clock(noon, Clock.REALTIME)
     date = manual.schedule_at(noon + 60, ran.append, "date", clock=Clock.REALTIME)
     own = manual.schedule(5, ran.append, "own")
     assert (date.clock, own.clock, date.deadline) == (Clock.REALTIME, Clock.MANUAL, noon + 60)
-    manual.set_time(noon + 60, Clock.REALTIME)
+    manual.set_clock(noon + 60, Clock.REALTIME)
     assert ran == ["date"] and date.clock is None
     assert (manual.now(), manual.now(Clock.REALTIME)) == (0, noon + 60)
     with pytest.raises(ValueError):

@@ -319,7 +319,8 @@ CALENDAR_TEST(calendar_timer_follows_the_wall_clock_in_any_scheduler) {
     };
     assert_int_equal(schedule(f, "0 3 * * *"), 0);
     assert_int_equal(htw_clock_of(f->scheduler, f->handle), HTW_CLOCK_REALTIME);
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS + HTW_DAY), 0);
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS + HTW_DAY),
+                     0);
     NO_RUN(f);
     set_time(f, START_NS + 3 * HTW_HOUR);
     assert_int_equal(f->runs[0].clock, HTW_CLOCK_REALTIME);

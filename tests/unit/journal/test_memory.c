@@ -88,7 +88,7 @@ static bool run_round(struct journal_fixture *f, void (*refuse)(struct journal_f
     char command[200];
     snprintf(command, sizeof(command), "rm -f %s*", f->path);
     assert_int_equal(system(command), 0);
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS), 0);
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS), 0);
     f->seen_count = 0;
     refuse(f, nth);
     int error = journal_try_open(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_threads.c - real threads and the real clock: group commit, parallel delivery, executors. */
+/* test_threads.c - real threads and the real clock: group commit, parallel delivery, a stop. */
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -14,12 +14,10 @@
 #define THREADS 8
 #define PER_THREAD 200
 
-static void use_real_time(struct journal_fixture *f, uint32_t workers,
-                          const struct htw_executor *executor) {
+static void use_real_time(struct journal_fixture *f, uint32_t workers) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
     options.workers = workers; /* and the default clock, which is not the wall clock */
-    options.executor = executor;
     assert_int_equal(htw_scheduler_create(&f->scheduler, &options), 0);
 }
 
@@ -91,7 +89,7 @@ static void run_threads(struct journal_fixture *f) {
 
 /* holds: journal-6 */
 JOURNAL_TEST(journal_threads_put_and_cancel_and_each_job_is_delivered_or_cancelled) {
-    use_real_time(f, 4, NULL);
+    use_real_time(f, 4);
     f->options.parallel = 4;
     run_threads(f);
 }
@@ -168,7 +166,7 @@ static void stay(struct journal_fixture *f, const struct htw_delivery *delivery)
 
 /* holds: journal-9 */
 JOURNAL_TEST(journal_delivers_as_many_at_once_as_the_option_says) {
-    use_real_time(f, 4, NULL);
+    use_real_time(f, 4);
     f->options.parallel = 3;
     f->act = stay;
     inside = most = 0;
@@ -190,7 +188,7 @@ static void put_inside(struct journal_fixture *f, const struct htw_delivery *del
 }
 
 JOURNAL_TEST(journal_deliver_may_wait_for_a_put) {
-    use_real_time(f, 1, NULL);
+    use_real_time(f, 1);
     f->act = put_inside;
     journal_open(f);
     assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
@@ -244,35 +242,11 @@ JOURNAL_TEST(journal_is_opened_by_one_of_the_threads_that_try) {
     pthread_barrier_destroy(&start);
 }
 
-/* ---- an executor that drops tasks, and a scheduler that was stopped */
-
-static _Atomic bool drops;
-
-static void drop_or_run(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    for (size_t i = 0; i < count; i++)
-        if (drops)
-            (void)!htw_task_drop(tasks[i], NULL);
-        else
-            htw_task_run(tasks[i]);
-}
-
-/* holds: journal-15 */
-JOURNAL_TEST(journal_whose_timer_was_dropped_delivers_a_second_later) {
-    const struct htw_executor executor = { drop_or_run, NULL };
-    use_real_time(f, 0, &executor);
-    drops = true;
-    journal_open(f);
-    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
-    usleep(50000);
-    drops = false;
-    assert_int_equal(f->seen_count, 0);
-    assert_true(await_seen(f, 1));
-}
+/* ---- a scheduler that was stopped */
 
 /* holds: journal-15 */
 JOURNAL_TEST(journal_whose_scheduler_was_stopped_accepts_and_closes) {
-    use_real_time(f, 2, NULL);
+    use_real_time(f, 2);
     journal_open(f);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
     assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);

@@ -1,68 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_cpus.c - timeouts when the timer of the scheduler that they use is dropped or lost,
- * when a hook takes long, and when the clock is set.
- */
+/* test_cpus.c - timeouts when a hook takes long, and when the clock is set. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
-
-/* ------------------------------------------------------------------ an executor that drops */
-
-/* Both alarms are lost, and there is no memory: the next submission is refused, or sets another. */
-/* holds: purgatory-9b */
-UNIT_TEST(purgatory_submission_after_all_alarms_were_lost_sets_one) {
-    struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, 0);
-    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
-    failing_allocator_fail(&test.scheduler_memory, 1, true);
-    test.drops = 2;
-    purgatory_case_advance(&test, 5 * MS);
-    assert_int_equal(test.drops, 0);
-    assert_int_equal(submit(purgatory_case_waiter(&test, 'b'), 3600 * HTW_SECOND, "k"), -ENOMEM);
-    assert_ends(&test, "");
-    failing_allocator_relent(&test.scheduler_memory);
-    watch(purgatory_case_waiter(&test, 'c'), 3600 * HTW_SECOND, "k");
-    assert_ends_after(&test, MS, "aE");
-    purgatory_case_end(&test);
-}
-
-/* holds: purgatory-9b */
-UNIT_TEST(purgatory_executor_that_drops_everything_gets_tasks_less_often) {
-    struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, UINT_MAX);
-    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
-    purgatory_case_advance(&test, 10 * HTW_SECOND);
-    assert_in_range(test.executed, 10, 40);
-    purgatory_case_advance(&test, 100 * HTW_SECOND);
-    assert_in_range(test.executed, 50, 150);
-    for (char name = 'b'; name <= 'z'; name++) /* nor is it more often with more submissions */
-        watch(purgatory_case_waiter(&test, name), (int64_t)('{' - name) * MS, "k");
-    purgatory_case_advance(&test, 10 * HTW_SECOND);
-    assert_in_range(test.executed, 50, 200);
-    assert_ends(&test, "");
-    test.drops = 0;
-    purgatory_case_advance(&test, 2 * HTW_SECOND);
-    assert_int_equal(test.ends[HTW_REASON_EXPIRED], 26);
-    purgatory_case_forget_log(&test);
-    test.executed = 0;
-    assert_int_equal(cancel(test.waiters), false);
-    watch(purgatory_case_waiter(&test, 'a'), MS, "k"); /* and all is forgotten */
-    test.drops = 1;
-    assert_ends_after(&test, MS, "aE");
-    purgatory_case_end(&test);
-}
-
-/* ------------------------------------------------------------------ the clock */
 
 /* Then the wheel cannot follow at once. */
 PURGATORY_TEST(purgatory_timeout_after_a_step_back_without_memory_is_not_early) {
     watch(purgatory_case_waiter(test, 'a'), 50 * HTW_SECOND, "k");
     watch(purgatory_case_waiter(test, 'b'), 20 * HTW_SECOND, "k");
     assert_ends_after(test, 30 * HTW_SECOND, "bE");
-    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS), 0);
+    assert_int_equal(htw_scheduler_set_clock(test->scheduler, HTW_CLOCK_DEFAULT, CASE_START_NS), 0);
     failing_allocator_fail(&test->memory, 1, true);
     watch(purgatory_case_waiter(test, 'c'), 10 * HTW_SECOND, "k");
     watch(purgatory_case_waiter(test, 'd'), 0, "k");

@@ -2,8 +2,6 @@
 /* test_later.c - htw_purgatory_check_later(): events for callers that hold locks. */
 #include "../../support/purgatory_case.h"
 
-#include <limits.h>
-
 static struct waiter *watch_two(struct purgatory_case *test) {
     watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k", "l", "m");
     watch(purgatory_case_waiter(test, 'b'), HTW_SECOND, "k");
@@ -53,27 +51,4 @@ PURGATORY_TEST(purgatory_checks_later_are_merged_while_requests_come_and_go) {
     assert_int_equal(htw_purgatory_check(test->purgatory, "k", 1), 0);
     assert_true(cancel(a));
     assert_int_equal(test->memory.live_bytes, before);
-}
-
-/* ---- an executor that drops */
-
-/* holds: purgatory-10 */
-UNIT_TEST(purgatory_check_later_that_is_always_dropped_is_tried_less_often) {
-    struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, UINT_MAX);
-    struct waiter *a = watch_each(&test, "A", HTW_NEVER_NS, "k");
-    assert_int_equal(check_key_later(&test, "k"), 0);
-    purgatory_case_advance(&test, HTW_SECOND);
-    assert_in_range(test.executed, 2, 15);
-    purgatory_case_advance(&test, 100 * HTW_SECOND);
-    assert_in_range(test.executed, 80, 120);
-    assert_int_equal(a->ended, 0);
-    test.drops = 0;
-    assert_ends_after(&test, 2 * HTW_SECOND, "aC");
-    /* Run once, it is soon again. */
-    watch(purgatory_case_waiter(&test, 'b'), HTW_NEVER_NS, "k");
-    test.waiters[1].ready = true;
-    assert_int_equal(check_key_later(&test, "k"), 0);
-    assert_ends_after(&test, 0, "bC");
-    purgatory_case_end(&test);
 }

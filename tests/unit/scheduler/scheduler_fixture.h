@@ -199,7 +199,7 @@ void destroy_group(struct scheduler_fixture *self);
     assert_int_equal(htw_scheduler_advance((self)->scheduler, delta_ns), 0)
 
 #define set_time(self, time_ns) \
-    assert_int_equal(htw_scheduler_set_time((self)->scheduler, time_ns), 0)
+    assert_int_equal(htw_scheduler_set_clock((self)->scheduler, HTW_CLOCK_DEFAULT, time_ns), 0)
 
 /** Lets time go on in another thread; returns when a callback is in the gate. */
 void advance_to_gate(struct scheduler_fixture *self, int64_t delta_ns);

@@ -108,8 +108,8 @@ UNIT_TEST(inspect_levels_of_every_size_are_complete_after_a_step_back) {
         struct htw_scheduler *s = create(size);
         struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
         assert_int_equal(htw_schedule(s, 10 * HTW_SECOND, run, NULL, NULL), 0);
-        assert_int_equal(htw_scheduler_set_time(s, 10 * HTW_SECOND), 0);
-        assert_int_equal(htw_scheduler_set_time(s, HTW_SECOND), 0);
+        assert_int_equal(htw_scheduler_set_clock(s, HTW_CLOCK_DEFAULT, 10 * HTW_SECOND), 0);
+        assert_int_equal(htw_scheduler_set_clock(s, HTW_CLOCK_DEFAULT, HTW_SECOND), 0);
         assert_int_equal(htw_schedule(s, MS, run, NULL, NULL), 0);
         for (int i = 0; i < 60; i++)
             assert_int_equal(htw_schedule(s, ((int64_t)1 << i) + HTW_SECOND, run, NULL, NULL), 0);
@@ -134,11 +134,12 @@ UNIT_TEST(inspect_histograms_hold_what_the_statistics_count) {
     struct htw_scheduler_histograms both = HTW_SCHEDULER_HISTOGRAMS_INIT;
     uint64_t late = 0, took = 0;
     assert_int_equal(htw_schedule(s, 10 * MS, run, NULL, NULL), 0);
-    assert_int_equal(htw_scheduler_set_time(s, 110 * MS), 0); /* 100 ms late, less than 2^17 us */
+    assert_int_equal(htw_scheduler_set_clock(s, HTW_CLOCK_DEFAULT, 110 * MS),
+                     0); /* 100 ms late, less than 2^17 us */
     assert_int_equal(htw_schedule(s, MS, run, NULL, NULL), 0);
     assert_int_equal(htw_scheduler_advance(s, MS), 0); /* in time */
     assert_int_equal(htw_schedule(s, MS, run, NULL, NULL), 0);
-    assert_int_equal(htw_scheduler_set_time(s, 1000 * HTW_SECOND), 0);
+    assert_int_equal(htw_scheduler_set_clock(s, HTW_CLOCK_DEFAULT, 1000 * HTW_SECOND), 0);
     assert_int_equal(htw_scheduler_get_histograms(s, &stats, &both), 0);
     for (size_t i = 0; i < HTW_SCHEDULER_HISTOGRAM_BUCKETS; i++) {
         late += both.lateness[i];

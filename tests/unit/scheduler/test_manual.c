@@ -45,7 +45,7 @@ SCHEDULER_TEST(scheduler_advance_by_less_than_nothing_is_refused) {
     arm(f, 0, 0);
     assert_int_equal(htw_scheduler_advance(f->scheduler, -1), -EINVAL);
     assert_int_equal(htw_scheduler_advance(f->scheduler, INT64_MIN), -EINVAL);
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, -1), -EINVAL);
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, -1), -EINVAL);
     assert_none_ran(f);
     assert_int_equal(htw_scheduler_now(f->scheduler), 0);
 }
@@ -69,7 +69,7 @@ SCHEDULER_TEST(scheduler_advance_of_another_clock_is_not_supported) {
         f->options.clock = clocks[i];
         scheduler_reopen(f);
         assert_int_equal(htw_scheduler_advance(f->scheduler, 1), -ENOTSUP);
-        assert_int_equal(htw_scheduler_set_time(f->scheduler, 1), -ENOTSUP);
+        assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, 1), -ENOTSUP);
         assert_int_equal(htw_scheduler_fd(f->scheduler), -ENOTSUP); /* it is not embedded */
         assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), -ENOTSUP);
         assert_true(htw_scheduler_now(f->scheduler) > 0);
@@ -103,7 +103,7 @@ SCHEDULER_TEST(scheduler_advance_while_another_is_in_it_is_busy) {
         arm(f, 0, MS);
         advance_to_gate(f, MS);
         assert_int_equal(htw_scheduler_advance(f->scheduler, 1), -EBUSY);
-        assert_int_equal(htw_scheduler_set_time(f->scheduler, 1), -EBUSY);
+        assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, 1), -EBUSY);
         assert_int_equal(htw_scheduler_now(f->scheduler), MS);
         advance_past_gate(f);
         advance(f, 0);

@@ -173,12 +173,11 @@ UNIT_TEST(scheduler_null_is_refused_by_all_other_functions) {
     assert_int_equal(htw_scheduler_process(NULL, 0, &count), -EINVAL);
     assert_int_equal(count, 77);
     assert_int_equal(htw_scheduler_advance(NULL, 0), -EINVAL);
-    assert_int_equal(htw_scheduler_set_time(NULL, 0), -EINVAL);
+    assert_int_equal(htw_scheduler_set_clock(NULL, HTW_CLOCK_DEFAULT, 0), -EINVAL);
     assert_int_equal(htw_scheduler_now(NULL), 0);
     assert_int_equal(htw_scheduler_get_stats(NULL, &stats), -EINVAL);
     assert_int_equal(htw_scheduler_prometheus(NULL, stdout), -EINVAL);
     assert_int_equal(htw_scheduler_stop(NULL, NULL, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_destroy(NULL), 0);
     htw_task_run(NULL);
-    assert_int_equal(htw_task_drop(NULL, NULL), -EINVAL);
 }

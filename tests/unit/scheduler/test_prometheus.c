@@ -48,7 +48,7 @@ LATER_TEST(prometheus_after_some_life_agrees_with_the_stats) {
                                         &f->probes[0], NULL),
                      0);
     advance(f, 33 * DELAY_NS);
-    htw_scheduler_set_time(f->scheduler, START_NS + 333 * DELAY_NS);
+    htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS + 333 * DELAY_NS);
     assert_agrees(f);
     assert_true(prometheus_text_value("htw_missed_periods_total") > 0);
     assert_true(prometheus_text_value("htw_late_total") > 0);

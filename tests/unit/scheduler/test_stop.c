@@ -33,7 +33,7 @@ SCHEDULER_TEST(scheduler_after_stop_every_call_says_so) {
     assert_int_equal(htw_reschedule_at(s, f->probes[0].handle, 0), -ESHUTDOWN);
     assert_int_equal(htw_group_create(s, &group), -ESHUTDOWN);
     assert_int_equal(htw_scheduler_advance(s, MS), -ESHUTDOWN);
-    assert_int_equal(htw_scheduler_set_time(s, MS), -ESHUTDOWN);
+    assert_int_equal(htw_scheduler_set_clock(s, HTW_CLOCK_DEFAULT, MS), -ESHUTDOWN);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(htw_cancel(s, f->probes[i].handle), HTW_GONE);
         assert_int_equal(htw_cancel_wait(s, f->probes[i].handle), HTW_GONE);
@@ -53,7 +53,7 @@ static void act_stop(struct probe *self) {
     self->result = htw_scheduler_stop(self->last.scheduler, NULL, NULL) == -EDEADLK &&
                    htw_scheduler_destroy(self->last.scheduler) == -EDEADLK &&
                    htw_scheduler_advance(self->last.scheduler, 0) == -EDEADLK &&
-                   htw_scheduler_set_time(self->last.scheduler, 0) == -EDEADLK;
+                   htw_scheduler_set_clock(self->last.scheduler, HTW_CLOCK_DEFAULT, 0) == -EDEADLK;
 }
 
 SCHEDULER_TEST(scheduler_stop_in_a_callback_is_a_deadlock) {

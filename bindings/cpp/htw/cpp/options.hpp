@@ -21,35 +21,25 @@ enum class repeat {
     after = HTW_REPEAT_AFTER
 };
 
-/** A callback that is due, for an executor to run, in any thread. The destructor drops a task that
-    was not run: its timer is cancelled. */
+/** A callback that is due, for an executor to run, in any thread. The destructor runs a task that
+    was not run. */
 class task {
   public:
     explicit task(htw_task *native) noexcept : native_(native) {
     }
 
-    /** Runs the callback, unless its timer was cancelled or the scheduler stopped. */
+    /** Runs the callback, unless its timer was cancelled or the scheduler is being stopped. */
     void run() {
         htw_task_run(release());
     }
 
-    /** Cancels the timer. outcome::gone: it was cancelled before, or this is empty. */
-    outcome drop() noexcept {
-        htw_task *native = release();
-        return native == nullptr ? outcome::gone : static_cast<outcome>(drop_native(native));
-    }
-
-    /** The task, for htw_task_run() or htw_task_drop(); this is empty then. */
+    /** The task, for htw_task_run(); this is empty then. */
     htw_task *release() noexcept {
         return native_.release();
     }
 
   private:
-    static int drop_native(htw_task *native) noexcept {
-        return htw_task_drop(native, nullptr);
-    }
-
-    detail::owned<htw_task, &task::drop_native> native_;
+    detail::owned<htw_task, &htw_task_run> native_;
 };
 
 /** The options of a scheduler, as struct htw_scheduler_options. 0 means the default. */

@@ -236,7 +236,7 @@ class scheduler {
     /** Sets the clock of a time point in one step: the scheduler's own, or another one of its
         timers; see htw_scheduler_set_clock(). Throws as advance(). */
     template <class Clock, class Duration>
-    void set_time(std::chrono::time_point<Clock, Duration> time) {
+    void set_clock(std::chrono::time_point<Clock, Duration> time) {
         detail::check(htw_scheduler_set_clock(
             native(), static_cast<htw_clock>(detail::clock_of<Clock>::value),
             detail::to_ns(time.time_since_epoch())));

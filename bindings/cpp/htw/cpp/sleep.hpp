@@ -73,8 +73,8 @@ struct sleeper {
  * The coroutine continues in the thread that runs the callback: a thread of the scheduler, or one in
  * scheduler::process() or advance(). Even a delay of 0 suspends it.
  *
- * If the timer ends without a run, because the scheduler is stopped or destroyed or its executor
- * drops the task, the coroutine continues at once, in the thread that ended the timer, and co_await
+ * If the timer ends without a run, because the scheduler is stopped or destroyed,
+ * the coroutine continues at once, in the thread that ended the timer, and co_await
  * fails with std::errc::operation_canceled. (Then, and if the scheduler refuses the timer, it throws
  * std::system_error, or sets the std::error_code that after() or at() were given.) A further
  * co_await fails with ESHUTDOWN, without suspending: the coroutine can end. Do not wait for another

@@ -632,12 +632,6 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_scheduler_set_time(
-        scheduler: *mut htw_scheduler,
-        time_ns: i64,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
     pub fn htw_scheduler_set_clock(
         scheduler: *mut htw_scheduler,
         clock: htw_clock,
@@ -646,12 +640,6 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_task_run(task: *mut htw_task);
-}
-extern "C" {
-    pub fn htw_task_drop(
-        task: *mut htw_task,
-        ret_arg: *mut *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -1077,12 +1065,6 @@ extern "C" {
         key: *const ::std::os::raw::c_void,
         key_size: usize,
     ) -> i64;
-}
-extern "C" {
-    pub fn htw_purgatory_watched(purgatory: *mut htw_purgatory) -> u64;
-}
-extern "C" {
-    pub fn htw_purgatory_delayed(purgatory: *mut htw_purgatory) -> u64;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]

@@ -317,7 +317,7 @@ impl Scheduler {
 
     /// In manual time: sets a clock to a time since its epoch in one step, forward or back, and runs
     /// all that becomes due. Timers of other clocks do not notice.
-    pub fn set_time(&self, clock: Clock, time: Duration) -> Result<(), Error> {
+    pub fn set_clock(&self, clock: Clock, time: Duration) -> Result<(), Error> {
         let time_ns = to_ns(time);
         Error::check(unsafe { htw_scheduler_set_clock(self.shared.raw(), clock.raw(), time_ns) })
             .map(drop)

@@ -13,7 +13,7 @@ pub enum Clock {
     /// The wall clock, that of [`SystemTime`]. When it is set, deadlines follow.
     Realtime = HTW_CLOCK_REALTIME as isize,
     /// Changes only in [`Scheduler::advance`](crate::Scheduler::advance) and
-    /// [`set_time`](crate::Scheduler::set_time): for tests. It starts at 0. The other clocks of
+    /// [`set_clock`](crate::Scheduler::set_clock): for tests. It starts at 0. The other clocks of
     /// timers of such a scheduler are manual, too.
     Manual = HTW_CLOCK_MANUAL as isize,
 }

@@ -19,7 +19,7 @@ fn start() -> SystemTime {
 
 fn manual() -> Scheduler {
     let scheduler = SchedulerOptions::new().clock(Clock::Manual).workers(0).create().unwrap();
-    scheduler.set_time(Clock::Realtime, START).unwrap();
+    scheduler.set_clock(Clock::Realtime, START).unwrap();
     scheduler
 }
 

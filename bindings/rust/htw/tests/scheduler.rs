@@ -80,7 +80,7 @@ fn closure_learns_about_its_run() {
     scheduler.schedule_at(SECOND, send(&to)).unwrap().detach();
     let builder = scheduler.timer().after(SECOND).repeat(Repeat::Skip);
     let _skips = builder.every(SECOND, send(&to)).unwrap();
-    scheduler.set_time(Clock::Manual, 3 * SECOND).unwrap();
+    scheduler.set_clock(Clock::Manual, 3 * SECOND).unwrap();
     let runs: Vec<_> =
         from.try_iter().map(|run: htw::Expiration| (run.deadline, run.late)).collect();
     assert_eq!(runs, [(SECOND, 2 * SECOND), (SECOND, 2 * SECOND)]);
@@ -364,7 +364,7 @@ fn statistics_are_those_of_the_library() {
     timers[0].cancel();
     timers[1].reschedule(2 * SECOND).unwrap();
     timers[2].reschedule(LONG).unwrap();
-    scheduler.set_time(Clock::Manual, 5 * SECOND).unwrap();
+    scheduler.set_clock(Clock::Manual, 5 * SECOND).unwrap();
     let stats = scheduler.stats().unwrap();
     assert_eq!((stats.scheduled, stats.fired, stats.cancelled, stats.pending), (3, 1, 1, 1));
     assert_eq!((stats.runs, stats.late, stats.refused, stats.moved), (1, 1, 1, 2));
