@@ -106,13 +106,13 @@ JOURNAL_TEST(journal_job_that_its_end_puts_again_comes_once_for_each_instant) {
     expect_instants(f, 2 * HTW_MINUTE, 2, (const int64_t[]) { 1, 2 });
     assert_int_equal(journal_stats(f).jobs, 1);
     journal_close(f);
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS), 0);
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS), 0);
     open_to_recur(f);
     expect_instants(f, 3 * HTW_MINUTE - 1, 0, NULL);
     expect_instants(f, 6 * HTW_MINUTE, 4, (const int64_t[]) { 3, 4, 5, 6 });
     journal_close(f);
     has_one_for_all = true;
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS + 9 * HTW_MINUTE), 0);
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS + 9 * HTW_MINUTE), 0);
     open_to_recur(f);
     expect_instants(f, 9 * HTW_MINUTE, 1, (const int64_t[]) { 7 });
     expect_instants(f, 10 * HTW_MINUTE, 1, (const int64_t[]) { 10 });
