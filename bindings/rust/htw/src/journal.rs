@@ -2,9 +2,7 @@
 //! journal.rs - jobs in a file, which survive a crash, and queues of them (feature `journal`).
 use crate::callback::PanicHandler;
 use crate::change::Change;
-use crate::job::{
-    Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats, Step,
-};
+use crate::job::{Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats, Step};
 use crate::lease::{Lease, LeaseNotice, Receiver};
 use crate::open::{check_step, later, Deliver, Open, Stopped};
 use crate::raw::{by_default_new, c_text, initial, opaque, setters};

@@ -42,9 +42,7 @@ pub use error::Error;
 pub use group::Group;
 pub use iter::{Drain, Expire, Iter};
 #[cfg(feature = "journal")]
-pub use job::{
-    Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Step,
-};
+pub use job::{Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Step};
 #[cfg(feature = "journal")]
 pub use journal::{journal_error, Journal, JournalOptions, LeaseOptions, ListPlace};
 #[cfg(feature = "journal")]
