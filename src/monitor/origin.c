@@ -2,7 +2,7 @@
 /* origin.c - where a timer was armed, and what it calls. */
 #include "origin.h"
 
-#include "../base/symbol.h"
+#include "../observe/symbol.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* sample.c - takes the statistics of all sources. */
 #include "sample.h"
 
-#include "../base/metrics.h"
+#include "../observe/metrics.h"
 #include "wheel_copy.h"
 
 static const struct htw__field scheduler_fields[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.c - the statistics of a purgatory, as a struct and in the text format of Prometheus. */
-#include "../base/metrics.h"
-#include "../base/prometheus.h"
+#include "../observe/metrics.h"
+#include "../observe/prometheus.h"
 #include "cpu.h"
 #include "walk.h"
 

@@ -7,7 +7,7 @@
 #include "../base/thread.h"
 #include "clocks.h"
 #include "collect.h"
-#include "herds.h"
+#include "../observe/herds.h"
 #include "observe.h"
 #include "run.h"
 #include "shard.h"

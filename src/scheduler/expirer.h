@@ -6,7 +6,7 @@
 
 #include "../base/histogram.h"
 #include "clockwork.h"
-#include "observer.h"
+#include "../observe/observer.h"
 #include "wake.h"
 
 struct htw__herds;

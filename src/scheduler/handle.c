@@ -3,7 +3,7 @@
 #include "attributes.h"
 #include "credit.h"
 #include "observe.h"
-#include "stats.h"
+#include "../observe/stats.h"
 
 /* ---- a new deadline */
 

@@ -8,7 +8,7 @@
 
 #include "expirer.h"
 #include "run.h"
-#include "stacks.h"
+#include "../observe/stacks.h"
 
 /* ---- under the lock of the shard */
 

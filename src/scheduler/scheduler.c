@@ -3,10 +3,10 @@
 #include "../base/cpu.h"
 #include "../base/random.h"
 #include "expirer.h"
-#include "herds.h"
+#include "../observe/herds.h"
 #include "run.h"
 #include "shard.h"
-#include "stacks.h"
+#include "../observe/stacks.h"
 #include "workers.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* shard.c - a shard: its clockworks, and how its records are freed. */
 #include "shard.h"
 #include "../base/compiler.h"
-#include "stacks.h"
+#include "../observe/stacks.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "../base/key_table.h"
 #include "../base/list.h"
 #include "clockwork.h"
-#include "observer.h"
+#include "../observe/observer.h"
 
 /* How many stale records ahead of the one that is freed are fetched into the cache. */
 #define HTW__STALE_AHEAD 8u

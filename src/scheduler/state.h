@@ -72,7 +72,7 @@
 #include "../base/divisor.h"
 #include "../base/fork.h"
 #include "frame.h"
-#include "kept_sites.h"
+#include "../observe/kept_sites.h"
 #include "life.h"
 #include "steady.h"
 #include "work_queue.h"

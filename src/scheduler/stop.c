@@ -3,7 +3,7 @@
    visitor. */
 #include "../base/user_code.h"
 #include "attributes.h"
-#include "stacks.h"
+#include "../observe/stacks.h"
 
 #include <inttypes.h>
 

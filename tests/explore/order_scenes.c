@@ -8,9 +8,9 @@
 
 #include <htw/threshold.h>
 
-#include "../../src/scheduler/herds.h"
+#include "../../src/observe/herds.h"
 #include "../../src/scheduler/shard.h"
-#include "../../src/scheduler/stats.h"
+#include "../../src/observe/stats.h"
 
 #include <string.h>
 

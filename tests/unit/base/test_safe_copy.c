@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_safe_copy.c - copies of memory that may be there no more. */
-#include "../../../src/base/safe_copy.h"
+#include "../../../src/observe/safe_copy.h"
 
 #include "../unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_symbol.c - the names of code. */
-#include "../../../src/base/symbol.h"
+#include "../../../src/observe/symbol.h"
 #include "../unit.h"
 
 #include <dlfcn.h>

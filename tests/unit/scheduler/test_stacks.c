@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stacks.c - the stack of calls by which a timer was scheduled. */
-#include "../../../src/base/symbol.h"
+#include "../../../src/observe/symbol.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -7,14 +7,14 @@
  * the writer: the one with the lock of the shard, in the role of the expirer, or that thread. Any thread reads, at any
  * time and without a lock. So what an observer has allocated stays where it is until it is destroyed.
  */
-#ifndef HTW_SRC_SCHEDULER_OBSERVER_H
-#define HTW_SRC_SCHEDULER_OBSERVER_H
+#ifndef HTW_SRC_OBSERVE_OBSERVER_H
+#define HTW_SRC_OBSERVE_OBSERVER_H
 
 #include "../base/compiler.h"
 #include "../base/histogram.h"
 #include "../base/random.h"
-#include "record.h"
-#include "state.h"
+#include "../scheduler/record.h"
+#include "../scheduler/state.h"
 
 /* ---- counts by site */
 
@@ -159,4 +159,4 @@ void htw__observer_record(struct htw__observer *observer, const struct htw__even
 size_t htw__event_ring_copy(const struct htw__event_ring *ring, struct htw__event *events,
                             uint64_t *ret_lost);
 
-#endif /* HTW_SRC_SCHEDULER_OBSERVER_H */
+#endif /* HTW_SRC_OBSERVE_OBSERVER_H */

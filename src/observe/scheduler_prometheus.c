@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* prometheus.c - the statistics in the text format of Prometheus, version 0.0.4. */
-#include "../base/metrics.h"
-#include "../base/prometheus.h"
+#include "metrics.h"
+#include "prometheus.h"
 #include "stats.h"
 
 #include <errno.h>

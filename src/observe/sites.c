@@ -11,7 +11,7 @@
 
 #include "../base/random.h"
 #include "../base/user_code.h"
-#include "attributes.h"
+#include "../scheduler/attributes.h"
 
 #include <stdlib.h>
 #include <string.h>

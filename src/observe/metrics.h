@@ -6,8 +6,8 @@
  * METRIC(name, member, help): what Prometheus knows it by, the member of the struct of statistics that
  * has its value, and its text. ENDED(member): a number of the one metric of how requests have ended.
  */
-#ifndef HTW_SRC_BASE_METRICS_H
-#define HTW_SRC_BASE_METRICS_H
+#ifndef HTW_SRC_OBSERVE_METRICS_H
+#define HTW_SRC_OBSERVE_METRICS_H
 
 /* Of struct htw_scheduler_stats. */
 #define HTW__SCHEDULER_METRICS(METRIC)                                                    \
@@ -73,4 +73,4 @@
     METRIC("htw_journal_requests", requests, "Requests for jobs that wait.")                  \
     METRIC("htw_journal_stopped", stopped, "1 if the journal has stopped by itself.")
 
-#endif /* HTW_SRC_BASE_METRICS_H */
+#endif /* HTW_SRC_OBSERVE_METRICS_H */

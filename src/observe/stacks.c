@@ -2,7 +2,7 @@
 /* stacks.c - the stack of calls by which each timer was scheduled, while that is observed. */
 #include "stacks.h"
 
-#include "../base/symbol.h"
+#include "symbol.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

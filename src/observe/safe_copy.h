@@ -3,10 +3,10 @@
  * safe_copy.h - copies memory that may be there no more, such as constants of a library that was unloaded: the
  * kernel reads it, by a pipe, and says EFAULT where a thread would end by a signal.
  */
-#ifndef HTW_SRC_BASE_SAFE_COPY_H
-#define HTW_SRC_BASE_SAFE_COPY_H
+#ifndef HTW_SRC_OBSERVE_SAFE_COPY_H
+#define HTW_SRC_OBSERVE_SAFE_COPY_H
 
-#include "compiler.h"
+#include "../base/compiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,4 +28,4 @@ bool htw__safe_copy(const struct htw__safe_copy *self, void *to, const void *fro
 bool htw__safe_copy_text(const struct htw__safe_copy *self, char *to, size_t size,
                          const char *from);
 
-#endif /* HTW_SRC_BASE_SAFE_COPY_H */
+#endif /* HTW_SRC_OBSERVE_SAFE_COPY_H */

@@ -2,7 +2,7 @@
 /* symbol.c - code by name: the symbol and the file of an address, and the stack of calls of this thread. */
 #include "symbol.h"
 
-#include "assert.h"
+#include "../base/assert.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sites.h - counts the timers of a scheduler by the site that armed them, or by their callback. */
-#ifndef HTW_SRC_SCHEDULER_SITES_H
-#define HTW_SRC_SCHEDULER_SITES_H
+#ifndef HTW_SRC_OBSERVE_SITES_H
+#define HTW_SRC_OBSERVE_SITES_H
 
-#include "../base/safe_copy.h"
+#include "safe_copy.h"
 #include "observer.h"
 #include "stacks.h"
 
@@ -94,4 +94,4 @@ struct htw__site_shown {
 struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
                                       struct htw__site_text *text);
 
-#endif /* HTW_SRC_SCHEDULER_SITES_H */
+#endif /* HTW_SRC_OBSERVE_SITES_H */

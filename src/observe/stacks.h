@@ -6,11 +6,11 @@
  * handle. A stack whose timer has ended makes room for the next; while its timer lives, a stack that would need the
  * same place is dropped, and counted.
  */
-#ifndef HTW_SRC_SCHEDULER_STACKS_H
-#define HTW_SRC_SCHEDULER_STACKS_H
+#ifndef HTW_SRC_OBSERVE_STACKS_H
+#define HTW_SRC_OBSERVE_STACKS_H
 
-#include "../base/safe_copy.h"
-#include "shard.h"
+#include "safe_copy.h"
+#include "../scheduler/shard.h"
 
 #include <stdio.h>
 
@@ -72,4 +72,4 @@ void htw__stack_census_add_dropped(struct htw__stack_census *census,
 void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
                              FILE *stream);
 
-#endif /* HTW_SRC_SCHEDULER_STACKS_H */
+#endif /* HTW_SRC_OBSERVE_STACKS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kept_sites.h - sites that are made at run time: a scheduler keeps a copy of each, until it is destroyed. */
-#ifndef HTW_SRC_SCHEDULER_KEPT_SITES_H
-#define HTW_SRC_SCHEDULER_KEPT_SITES_H
+#ifndef HTW_SRC_OBSERVE_KEPT_SITES_H
+#define HTW_SRC_OBSERVE_KEPT_SITES_H
 
 #include "../base/lock.h"
 
@@ -23,4 +23,4 @@ void htw__kept_sites_fini(struct htw_scheduler *scheduler);
 /* Their memory. Not under a lock. */
 uint64_t htw__kept_sites_bytes(struct htw_scheduler *scheduler);
 
-#endif /* HTW_SRC_SCHEDULER_KEPT_SITES_H */
+#endif /* HTW_SRC_OBSERVE_KEPT_SITES_H */

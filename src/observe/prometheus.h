@@ -4,10 +4,10 @@
  *
  * Names are complete ("htw_pending"). Errors of the stream are for the caller to check at the end.
  */
-#ifndef HTW_SRC_BASE_PROMETHEUS_H
-#define HTW_SRC_BASE_PROMETHEUS_H
+#ifndef HTW_SRC_OBSERVE_PROMETHEUS_H
+#define HTW_SRC_OBSERVE_PROMETHEUS_H
 
-#include "histogram.h"
+#include "../base/histogram.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -65,4 +65,4 @@ void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decim
 HTW__SHARED void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
                                            const struct htw__histogram *histogram);
 
-#endif /* HTW_SRC_BASE_PROMETHEUS_H */
+#endif /* HTW_SRC_OBSERVE_PROMETHEUS_H */

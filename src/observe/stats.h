@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.h - the counters of all parts of a scheduler, added up. */
-#ifndef HTW_SRC_SCHEDULER_STATS_H
-#define HTW_SRC_SCHEDULER_STATS_H
+#ifndef HTW_SRC_OBSERVE_STATS_H
+#define HTW_SRC_OBSERVE_STATS_H
 
 #include "../base/histogram.h"
-#include "shard.h"
+#include "../scheduler/shard.h"
 
 /* Adds up what the runners have counted. `fired` includes the timers that run now. */
 void htw__stats_add_runners(const struct htw_scheduler *scheduler,
@@ -24,4 +24,4 @@ void htw__stats_release(struct htw_scheduler *scheduler, struct htw__histogram *
 void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats,
                           uint64_t *in_wheels, uint64_t *groups);
 
-#endif /* HTW_SRC_SCHEDULER_STATS_H */
+#endif /* HTW_SRC_OBSERVE_STATS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* herds.h - how many timers were due at each tick of the last minute: the ticks with most of them. */
-#ifndef HTW_SRC_SCHEDULER_HERDS_H
-#define HTW_SRC_SCHEDULER_HERDS_H
+#ifndef HTW_SRC_OBSERVE_HERDS_H
+#define HTW_SRC_OBSERVE_HERDS_H
 
 #include "observer.h"
 
@@ -60,4 +60,4 @@ static inline void htw__herds_add(struct htw__herds *herds, const struct htw_sch
 void htw__herds_list(struct htw__herds *herds, int64_t now_ns, struct htw__herd *list,
                      uint32_t *count);
 
-#endif /* HTW_SRC_SCHEDULER_HERDS_H */
+#endif /* HTW_SRC_OBSERVE_HERDS_H */

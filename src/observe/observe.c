@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* observe.c - what is counted and recorded of a timer where something is observed. */
-#include "observe.h"
+#include "../scheduler/observe.h"
 
 #include "../base/clock.h"
-#include "attributes.h"
+#include "../scheduler/attributes.h"
 #include "herds.h"
 
 /* ---- times */

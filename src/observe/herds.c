@@ -2,7 +2,7 @@
 /* herds.c - how many timers were due at each tick of the last minute. */
 #include "herds.h"
 
-#include "clocks.h"
+#include "../scheduler/clocks.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* inspect.c - what tools show of a scheduler: its histograms, its shards, and how full its wheels are. */
-#include "shard.h"
+#include "../scheduler/shard.h"
 #include "stats.h"
 
 /* What is counted under a lock at a time: as many timers, or as many buckets. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* events.c - visits the herds of the last minute, and the events of the flight recorder in the order of their time. */
 #include "../base/user_code.h"
-#include "expirer.h"
+#include "../scheduler/expirer.h"
 #include "herds.h"
 #include "sites.h"
 

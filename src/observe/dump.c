@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dump.c - writes which timers are pending, by site and by deadline, what was counted of each site, and the groups
    with most timers. */
-#include "../base/symbol.h"
+#include "symbol.h"
 #include "sites.h"
 
 #include <inttypes.h>

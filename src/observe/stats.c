@@ -2,12 +2,12 @@
 /* stats.c - the statistics of a scheduler. */
 #include "stats.h"
 
-#include "expirer.h"
+#include "../scheduler/expirer.h"
 #include "herds.h"
-#include "run.h"
-#include "shard.h"
+#include "../scheduler/run.h"
+#include "../scheduler/shard.h"
 #include "stacks.h"
-#include "workers.h"
+#include "../scheduler/workers.h"
 
 /* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
 static bool run_stats_at(const struct htw_scheduler *scheduler, uint32_t n,

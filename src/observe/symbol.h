@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* symbol.h - code by name: the symbol and the file of an address, and the stack of calls of this thread. */
-#ifndef HTW_SRC_BASE_SYMBOL_H
-#define HTW_SRC_BASE_SYMBOL_H
+#ifndef HTW_SRC_OBSERVE_SYMBOL_H
+#define HTW_SRC_OBSERVE_SYMBOL_H
 
 #include "safe_copy.h"
 
@@ -19,4 +19,4 @@ HTW__SHARED const char *htw__symbol_text(const struct htw__safe_copy *copy, uint
    microseconds; the first call allocates. */
 uint32_t htw__stack_capture(const void **frames, uint32_t max, uint32_t skip);
 
-#endif /* HTW_SRC_BASE_SYMBOL_H */
+#endif /* HTW_SRC_OBSERVE_SYMBOL_H */

@@ -2,7 +2,7 @@
 /* kept_sites.c - sites that are made at run time: a scheduler keeps a copy of each, until it is destroyed. */
 #include "kept_sites.h"
 
-#include "state.h"
+#include "../scheduler/state.h"
 
 #include <string.h>
 
