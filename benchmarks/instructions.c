@@ -105,8 +105,9 @@ static int64_t draw_delay_ns(struct state *state) {
 }
 
 /* One shard and no threads: the count must not depend on the CPU of a thread. */
-static void prepare_pair(struct state *state) {
+static void prepare_pair_observing(struct state *state, uint32_t observe) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.observe = observe;
     options.workers = 0;
     options.embedded = true;
     options.shards = 1;
@@ -116,6 +117,14 @@ static void prepare_pair(struct state *state) {
         if (htw_schedule(state->scheduler, draw_delay_ns(state), never_due, NULL,
                          &state->handles[i]) != 0)
             abort();
+}
+
+static void prepare_pair(struct state *state) {
+    prepare_pair_observing(state, 0);
+}
+
+static void prepare_pair_observed(struct state *state) {
+    prepare_pair_observing(state, HTW_OBSERVE_SITES);
 }
 
 static size_t pair(struct state *state) {
@@ -198,6 +207,7 @@ static const struct workload {
     { "expire", prepare_expire, expire },
     { "long", prepare_long, drain_long },
     { "scheduler-pair", prepare_pair, pair },
+    { "scheduler-pair-observed", prepare_pair_observed, pair },
     { "scheduler-pair-absolute", prepare_pair, pair_absolute },
     { "purgatory-request", prepare_requests, requests },
 };

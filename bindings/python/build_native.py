@@ -196,13 +196,14 @@ def describe_calendar():
                     compiled(BUNDLE.rglob("calendar/*.c*"), *OPTIONAL["calendar"][2]), describe_native())
 
 
-# What the sources of the journal use of base, as its shared library. Without state of the process.
-JOURNAL_BASE = ("alloc", "annotate", "backoff", "base", "clock", "fork", "heap", "histogram", "key_table",
-                "lock", "prometheus", "random", "thread", "user_code")
+# What the sources of the journal use of libhtw, as its shared library. Without state of the process.
+JOURNAL_USES = ("base/alloc", "base/annotate", "base/backoff", "base/base", "base/clock", "base/fork",
+                "base/heap", "base/histogram", "base/key_table", "base/lock", "base/random", "base/thread",
+                "base/user_code", "observe/metrics", "port/alloc_system", "port/system_linux")
 
 
 def describe_journal():
-    base = {BUNDLE / f"src/base/{name}.c" for name in JOURNAL_BASE} | {BUNDLE / f"src/port/{name}.c" for name in ("alloc_system", "system_linux")}
+    used = {BUNDLE / f"src/{name}.c" for name in JOURNAL_USES}
     return describe("htw._journal_native", ("journal.h",), "journal.c",
                     linked("htw-journal") if SYSTEM else
-                    compiled(base.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]), describe_native())
+                    compiled(used.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]), describe_native())

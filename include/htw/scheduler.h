@@ -1097,8 +1097,7 @@ HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
  * where there are more than 48 sites), with 7 KiB more for each expirer. HTW_OBSERVE_EVENTS costs a reading
  * of the clock for each timer that is armed, cancelled or moved, and 48 bytes for each of `event_count`,
  * rounded up to a power of two for each part. The memory is freed with the scheduler. If there is none for
- * a further site, it counts among those that found no room, and an event is lost and counted: no call
- * fails for that.
+ * a further site, it counts among those that found no room: no call fails for that.
  * HTW_OBSERVE_STACKS is for finding errors: it takes a microsecond or two for each timer that is armed, and 9 MiB
  * for the stacks of 65536 timers, 1024 of a shard at least. While these are alive, the stacks of further ones
  * are dropped. htw_scheduler_dump() then lists the stacks of what is pending; htw_scheduler_stop() without

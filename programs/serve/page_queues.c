@@ -2,7 +2,7 @@
 /* page_queues.c - the queues of a journal over HTTP, the first ones in an order, and the metrics. */
 #include "page.h"
 
-#include "../../src/observe/prometheus.h"
+#include "../../src/observe/metrics.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.c - the statistics of a journal, as a struct and in the text format of Prometheus, and those of its queues. */
 #include "../observe/metrics.h"
-#include "../observe/prometheus.h"
 #include "../base/user_code.h"
 #include "log.h"
 #include "snapshot.h"

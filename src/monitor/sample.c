@@ -2,7 +2,6 @@
 /* sample.c - takes the statistics of all sources. */
 #include "sample.h"
 
-#include "../observe/metrics.h"
 #include "wheel_copy.h"
 
 static const struct htw__field scheduler_fields[] = {

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_MONITOR_SAMPLE_H
 #define HTW_SRC_MONITOR_SAMPLE_H
 
-#include "../observe/prometheus.h"
+#include "../observe/metrics.h"
 #include "state.h"
 
 #include <htw/journal.h>

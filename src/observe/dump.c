@@ -180,10 +180,8 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     write_census(stream, scheduler, census, &copy);
     if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
         write_all_numbers(stream, census, &copy);
-    if (census->has_stacks) {
-        htw__stack_census_add_dropped(&census->stacks, scheduler);
-        htw__stack_census_write(&census->stacks, &copy, stream);
-    }
+    if (census->has_stacks)
+        htw__stack_census_write(&census->stacks, scheduler, &copy, stream);
     htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     struct groups groups = { .count = 0 };

@@ -4,27 +4,34 @@
 
 #include "../scheduler/clocks.h"
 
-#include <string.h>
+/* The minute is divided into parts, of each of which the greatest herds are kept: so the greatest of the whole
+   are among them. */
+#define PART_NS (4 * HTW_SECOND)
+#define PARTS 16u /* one more than a minute has: the present one has just begun */
 
-struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
-                                 struct htw__herds *_Atomic *place) {
-    struct htw__herds *present = htw__herds_present(place);
-    if (present != NULL)
-        return present;
-    struct htw__herds *herds = htw__allocate(&scheduler->allocator, sizeof(*herds));
+struct part {
+    int64_t number; /* of the part, counted from the beginning of the clock */
+    uint32_t count;
+    struct htw__herd herds[HTW_HERDS_MAX];
+};
+
+struct herds {
+    struct htw__table table;
+    struct htw__lock lock;    /* guards the rest */
+    struct htw__herd present; /* is still growing */
+    struct part parts[PARTS];
+};
+
+bool htw__observer_add_herds(struct htw__observer *observer) {
+    if (htw__observer_table(observer, HTW__TABLE_HERDS) != NULL)
+        return true;
+    struct herds *herds = htw__table_create(observer, sizeof(*herds), sizeof(*herds));
     if (herds == NULL)
-        return NULL;
-    memset(herds, 0, sizeof(*herds));
+        return false;
     herds->present.at_ns = INT64_MIN; /* no tick */
     htw__lock_init(&herds->lock, HTW__RANK_SCHEDULER_HERDS);
-    /* order: Release: who finds the herds must see them initialized. Acquire: the same, where another
-       thread was faster. [acquire: `observe`; release: no, as what it publishes is plain memory, of which
-       the explorer has no older values; failed relaxed: `observe`] */
-    if (atomic_compare_exchange_strong_explicit(place, &present, herds, memory_order_acq_rel,
-                                                memory_order_acquire))
-        return herds;
-    htw__release(&scheduler->allocator, herds, sizeof(*herds));
-    return present;
+    htw__observer_add_table(observer, HTW__TABLE_HERDS, herds);
+    return true;
 }
 
 /* Adds a herd to the greatest ones, the greatest first. Of equal ones the earlier is first. */
@@ -45,35 +52,62 @@ static void add_to(struct htw__herd *list, uint32_t *count, const struct htw__he
     list[place] = added;
 }
 
-/* Takes the present herd into its part of the minute. Under the lock. */
-static void end_present(struct htw__herds *herds) {
-    int64_t number = herds->present.at_ns / HTW__HERD_PART_NS;
-    struct htw__herd_part *part = &herds->parts[(uint64_t)number % HTW__HERD_PARTS];
+/* Takes the present herd into its part of the minute. */
+static void end_present(struct herds *herds) {
+    int64_t number = herds->present.at_ns / PART_NS;
+    struct part *part = &herds->parts[(uint64_t)number % PARTS];
     if (part->number != number)
-        *part = (struct htw__herd_part) { .number = number };
+        *part = (struct part) { .number = number };
     add_to(part->herds, &part->count, &herds->present);
 }
 
-void htw__herds_begin(struct htw__herds *herds, const struct htw_scheduler *scheduler,
-                      int64_t deadline_ns, htw__origin origin) {
+/* `offset_ns`: from the clock of the timer to that of the scheduler. Under the lock. */
+static void add(struct herds *herds, const struct htw_scheduler *scheduler,
+                const struct htw__record *record, int64_t offset_ns) {
+    int64_t deadline_ns;
+    if (__builtin_add_overflow(record->deadline_ns, offset_ns, &deadline_ns))
+        deadline_ns = INT64_MIN; /* it was due: the sum is not too great */
+    uint64_t before = (uint64_t)herds->present.at_ns - (uint64_t)deadline_ns;
+    if (HTW__LIKELY(before < scheduler->tick.value)) { /* of the same tick */
+        herds->present.timers++;
+        return;
+    }
     if (herds->present.timers > 0)
         end_present(herds);
     int64_t at_ns = htw__tick_ns(scheduler, htw__tick_from(scheduler, deadline_ns));
-    herds->present = (struct htw__herd) { at_ns, 1, origin };
+    herds->present = (struct htw__herd) { at_ns, 1, htw__origin_of(record) };
+}
+
+void htw__herds_add(struct htw__observer *observer, const struct htw__clockwork *clockwork,
+                    const struct htw__batch *batch) {
+    const struct htw_scheduler *scheduler = clockwork->scheduler;
+    struct herds *herds = htw__observer_table(observer, HTW__TABLE_HERDS);
+    if (herds == NULL) /* it is being switched on */
+        return;
+    int64_t offset_ns = clockwork->clock == scheduler->clock
+                            ? 0
+                            : htw__now_ns(scheduler) - htw__clockwork_now_ns(clockwork);
+    htw__lock_acquire(&herds->lock);
+    for (uint32_t i = 0; i < batch->count; i++)
+        add(herds, scheduler, batch->records[i], offset_ns);
+    htw__lock_release(&herds->lock);
 }
 
 static void add_recent(const struct htw__herd *herd, int64_t now_ns, struct htw__herd *list,
                        uint32_t *count) {
     int64_t ago_ns;
     if (herd->timers > 0 && !__builtin_sub_overflow(now_ns, herd->at_ns, &ago_ns) &&
-        ago_ns >= -HTW__HERD_PART_NS && ago_ns <= HTW_MINUTE)
+        ago_ns >= -PART_NS && ago_ns <= HTW_MINUTE)
         add_to(list, count, herd);
 }
 
-void htw__herds_list(struct htw__herds *herds, int64_t now_ns, struct htw__herd *list,
+void htw__herds_list(const struct htw__observer *observer, int64_t now_ns, struct htw__herd *list,
                      uint32_t *count) {
+    struct herds *herds = htw__observer_table(observer, HTW__TABLE_HERDS);
+    if (herds == NULL)
+        return;
     htw__lock_acquire(&herds->lock);
-    for (uint32_t i = 0; i < HTW__HERD_PARTS; i++)
+    for (uint32_t i = 0; i < PARTS; i++)
         for (uint32_t j = 0; j < herds->parts[i].count; j++)
             add_recent(&herds->parts[i].herds[j], now_ns, list, count);
     add_recent(&herds->present, now_ns, list, count);

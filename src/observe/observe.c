@@ -1,149 +1,198 @@
 /* SPDX-License-Identifier: MIT */
-/* observe.c - what is counted and recorded of a timer where something is observed. */
-#include "../scheduler/observe.h"
+/* observe.c - what is observed of a scheduler: switching it, its memory, and copies of sites that are made at run
+   time. */
+#include "observation.h"
 
-#include "../base/clock.h"
-#include "../scheduler/attributes.h"
+#include "../scheduler/workers.h"
 #include "herds.h"
+#include "stacks.h"
+#include "symbol.h"
 
-/* ---- times */
+#include <string.h>
 
-/* Of events: where time is manual, that of the scheduler. */
-static int64_t event_now_ns(const struct htw_scheduler *scheduler) {
-    return htw__is_manual(scheduler) ? htw__now_ns(scheduler) : htw__clock_monotonic_ns();
+#define EVENTS_DEFAULT 65536u
+#define RING_MIN 8u
+
+/* ---- create and destroy */
+
+static size_t bytes_of(const struct htw__observation *observation) {
+    return sizeof(*observation) + observation->observer_count * sizeof(struct htw__observer);
 }
 
-static bool is_event_clock(const struct htw_scheduler *scheduler, enum htw_clock clock) {
-    return htw__is_manual(scheduler) ? clock == scheduler->clock->name
-                                     : clock == HTW_CLOCK_MONOTONIC;
+/* The events are divided among all that may record at once. */
+static uint64_t ring_size(const struct htw_scheduler *scheduler, uint32_t event_count) {
+    uint64_t all = event_count == 0 ? EVENTS_DEFAULT : event_count;
+    uint64_t least = all / (scheduler->shard_count + scheduler->worker_count + 1), size = RING_MIN;
+    while (size < least)
+        size *= 2;
+    return size;
 }
 
-/* A deadline of a clock, as an instant of the clock of events. `time_ns`: the present. */
-static int64_t event_deadline_ns(const struct htw_scheduler *scheduler, enum htw_clock name,
-                                 int64_t deadline_ns, int64_t time_ns) {
-    int64_t offset_ns, at_ns;
-    if (deadline_ns == HTW_NEVER_NS || is_event_clock(scheduler, name))
-        return deadline_ns;
-    const struct htw__clock *clock = htw__clock_for(scheduler, name);
-    if (__builtin_sub_overflow(time_ns, htw__clock_now_ns(scheduler, clock), &offset_ns) ||
-        __builtin_add_overflow(deadline_ns, offset_ns, &at_ns))
-        return HTW_NEVER_NS;
-    return at_ns;
-}
-
-/* ---- under the lock of a shard */
-
-static void record_event(struct htw__shard *shard, const struct htw__record *record,
-                         htw_handle handle, enum htw_event_kind kind) {
-    const struct htw_scheduler *scheduler = shard->scheduler;
-    struct htw__event event = {
-        .kind = kind,
-        .origin = htw__origin_of(record),
-        .time_ns = event_now_ns(scheduler),
-        .deadline_ns = HTW_NEVER_NS,
-        .handle = handle,
+int htw__observation_create(struct htw_scheduler *scheduler, uint32_t event_count) {
+    const struct htw__observation initial = {
+        .ring_size = ring_size(scheduler, event_count),
+        .observer_count =
+            scheduler->shard_count + scheduler->expirer_count + htw__thread_count(scheduler) + 1,
     };
-    if (kind != HTW_EVENT_CANCELLED) { /* the record of one that was claimed is another shard's */
-        struct htw__attributes *attributes = htw__attributes_of(record, htw__status_of(record));
-        event.deadline_ns =
-            event_deadline_ns(scheduler, htw__clockwork_of(shard, attributes)->clock->name,
-                              htw__attributes_deadline_ns(record, attributes), event.time_ns);
+    struct htw__observation *observation = htw__allocate(&scheduler->allocator, bytes_of(&initial));
+    if (observation == NULL)
+        return -ENOMEM;
+    *observation = initial;
+    htw__mutex_init(&observation->mutex, HTW__RANK_SCHEDULER_SITES);
+    for (uint32_t n = 0; n < observation->observer_count; n++)
+        observation->observers[n] = (struct htw__observer) { .allocator = &scheduler->allocator };
+    scheduler->observation = observation;
+    scheduler->calls = &htw__observe_calls;
+    return 0;
+}
+
+/* A site that the user made at run time. */
+struct htw__kept_site {
+    struct htw__kept_site *next;
+    size_t bytes;
+    struct htw_site site;
+    char texts[];
+};
+
+void htw__observation_destroy(struct htw_scheduler *scheduler) {
+    struct htw__observation *observation = scheduler->observation;
+    for (uint32_t n = 0; n < observation->observer_count; n++)
+        htw__observer_fini(&observation->observers[n]);
+    while (observation->kept_sites != NULL) {
+        struct htw__kept_site *kept = observation->kept_sites;
+        observation->kept_sites = kept->next;
+        htw__release(&scheduler->allocator, kept, kept->bytes);
     }
-    htw__observer_record(shard->observer, &event);
+    htw__mutex_fini(&observation->mutex);
+    htw__release(&scheduler->allocator, observation, bytes_of(observation));
 }
 
-void htw__observe_step(struct htw__shard *shard, const struct htw__record *record,
-                       htw_handle handle, enum htw_event_kind kind) {
-    unsigned mode = htw__mode(shard->scheduler);
-    if ((mode & HTW_OBSERVE_SITES) && kind != HTW_EVENT_MOVED)
-        htw__site_add(htw__observer_site(shard->observer, htw__origin_of(record)),
-                      kind == HTW_EVENT_ARMED ? HTW__SITE_ARMED : HTW__SITE_CANCELLED, 1);
-    if (mode & HTW_OBSERVE_EVENTS)
-        record_event(shard, record, handle, kind);
+uint64_t htw__observation_bytes(const struct htw_scheduler *scheduler) {
+    struct htw__observation *observation = scheduler->observation;
+    htw__mutex_lock(&observation->mutex);
+    uint64_t bytes = bytes_of(observation) + observation->kept_bytes;
+    htw__mutex_unlock(&observation->mutex);
+    for (uint32_t n = 0; n < observation->observer_count; n++)
+        bytes += htw__observer_bytes(&observation->observers[n]);
+    return bytes;
 }
 
-/* ---- in the thread that runs a callback */
+/* ---- switching it */
 
-void htw__observe_run_event(struct htw__run_stats *run_stats, const struct htw__observed_run *run,
-                            enum htw_event_kind kind, int64_t end_ns) {
-    const struct htw_expiration *expiration = run->expiration;
-    const struct htw_scheduler *scheduler = expiration->scheduler;
-    /* The clock of the scheduler was read just now. */
-    int64_t time_ns =
-        is_event_clock(scheduler, scheduler->clock->name) ? end_ns : event_now_ns(scheduler);
-    const struct htw__event event = {
-        .kind = kind,
-        .origin = run->origin,
-        .time_ns = time_ns,
-        .deadline_ns =
-            event_deadline_ns(scheduler, expiration->clock, expiration->deadline_ns, time_ns),
-        .duration_ns = end_ns > run->started_ns ? end_ns - run->started_ns : 0,
-        .handle = expiration->handle,
-    };
-    htw__observer_record(run_stats->observer, &event);
+/* Each adds the tables that are missing; what fails leaves those that are there. Under the mutex. */
+static bool add_tables(struct htw__observer *observer, uint32_t observe, uint64_t ring_size_) {
+    return (!(observe & HTW_OBSERVE_SITES) || htw__observer_add_sites(observer)) &&
+           (!(observe & HTW_OBSERVE_EVENTS) || htw__observer_add_ring(observer, ring_size_));
 }
 
-/* ---- in the role of an expirer */
-
-static void record_wakeup(struct htw__expirer *expirer, const struct htw__event *timer) {
-    struct htw__event event = *timer;
-    event.kind = HTW_EVENT_WOKEN;
-    htw__observer_record(expirer->observer, &event);
+static bool add_all(struct htw_scheduler *scheduler, uint32_t observe) {
+    struct htw__observation *observation = scheduler->observation;
+    bool added = true;
+    for (uint32_t n = 0; added && n < observation->observer_count; n++)
+        added = add_tables(&observation->observers[n], observe, observation->ring_size);
+    for (uint32_t i = 0; added && (observe & HTW_OBSERVE_SITES) && i < scheduler->expirer_count;
+         i++)
+        added = htw__observer_add_herds(htw__observer_of_expirer(scheduler, i));
+    for (uint32_t i = 0; added && (observe & HTW_OBSERVE_STACKS) && i < scheduler->shard_count; i++)
+        added = htw__observer_add_stacks(&observation->observers[i], scheduler->shard_count);
+    return added;
 }
 
-/* The first timer of the batch is why the expirer has woken up. */
-static void observe_wakeup(struct htw__expirer *expirer, const struct htw__clockwork *clockwork,
-                           const struct htw__batch *batch, unsigned mode) {
-    const struct htw_scheduler *scheduler = expirer->scheduler;
-    const struct htw__record *record = batch->records[0];
-    htw__origin origin = htw__origin_of(record);
-    if (mode & HTW_OBSERVE_SITES)
-        htw__site_add(htw__observer_site(expirer->observer, origin), HTW__SITE_WAKEUPS, 1);
-    if (mode & HTW_OBSERVE_EVENTS) {
-        int64_t time_ns = event_now_ns(scheduler);
-        const struct htw__event timer = {
-            .origin = origin,
-            .time_ns = time_ns,
-            .deadline_ns =
-                event_deadline_ns(scheduler, clockwork->clock->name, record->deadline_ns, time_ns),
-            .handle = htw__handle_of(batch->shard, record),
-        };
-        record_wakeup(expirer, &timer);
+/* From now on the scheduler counts the most frequent sites by itself. */
+static void show_sites(struct htw_scheduler *scheduler) {
+    for (uint32_t i = 0; i < scheduler->shard_count; i++) {
+        struct htw__shard *shard = &scheduler->shards[i];
+        struct htw__site_table *table =
+            htw__observer_table(htw__observer_of_shard(shard), HTW__TABLE_SITES);
+        /* order: Who finds the table must see it as it is now. [relaxed: no, as htw__observer_add_table()] */
+        if (table != NULL)
+            atomic_store_explicit(&shard->sites, table->entries, memory_order_release);
     }
 }
 
-static void observe_herds(struct htw__expirer *expirer, const struct htw__clockwork *clockwork,
-                          const struct htw__batch *batch) {
-    const struct htw_scheduler *scheduler = expirer->scheduler;
-    struct htw__herds *herds = htw__herds_at(scheduler, &expirer->herds);
-    if (herds == NULL)
-        return;
-    int64_t offset_ns = clockwork->clock == scheduler->clock
-                            ? 0
-                            : htw__now_ns(scheduler) - htw__clockwork_now_ns(clockwork);
-    htw__lock_acquire(&herds->lock);
-    for (uint32_t i = 0; i < batch->count; i++)
-        htw__herds_add(herds, scheduler, batch->records[i], offset_ns);
-    htw__lock_release(&herds->lock);
+int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe) {
+    const void *frame;
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if ((observe & ~HTW__OBSERVE_ALL) != 0)
+        return -EINVAL;
+    if ((observe & HTW_OBSERVE_STACKS) && htw__stack_capture(&frame, 1, 0) == 0)
+        return -ENOTSUP;
+    htw__mutex_lock(&scheduler->observation->mutex);
+    bool added = add_all(scheduler, observe);
+    show_sites(scheduler);
+    htw__mutex_unlock(&scheduler->observation->mutex);
+    if (!added)
+        return -ENOMEM;
+    unsigned mode = htw__mode(scheduler);
+    /* order: A set of flags alone: what they need is found by pointers of its own, or not counted. */
+    while (!atomic_compare_exchange_weak_explicit(&scheduler->mode, &mode,
+                                                  (mode & ~HTW__MODE_OBSERVE) | observe,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+    return 0;
 }
 
-void htw__observe_collected(struct htw__expirer *expirer, const struct htw__clockwork *clockwork,
-                            const struct htw__batch *batch) {
-    unsigned mode = htw__mode(expirer->scheduler);
-    if (batch->count == 0 || !(mode & HTW__MODE_OBSERVE))
-        return;
-    if (expirer->woken)
-        observe_wakeup(expirer, clockwork, batch, mode);
-    expirer->woken = false;
-    if (mode & HTW_OBSERVE_SITES)
-        observe_herds(expirer, clockwork, batch);
+uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler) {
+    return htw__scheduler_refusal(scheduler) == 0 ? htw__mode(scheduler) & HTW__MODE_OBSERVE : 0;
 }
 
-void htw__observe_served(struct htw__expirer *expirer) {
-    if (expirer->woken && (htw__mode(expirer->scheduler) & HTW_OBSERVE_EVENTS)) {
-        const struct htw__event nothing = { .time_ns = event_now_ns(expirer->scheduler),
-                                            .deadline_ns = HTW_NEVER_NS };
-        record_wakeup(expirer, &nothing);
-    }
-    expirer->woken = false;
+/* ---- sites that are made at run time */
+
+static bool is_same_text(const char *a, const char *b) {
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool is_same(const struct htw_site *a, const struct htw_site *b) {
+    return a->callback == b->callback && a->line == b->line && is_same_text(a->name, b->name) &&
+           is_same_text(a->file, b->file) && is_same_text(a->function, b->function);
+}
+
+static size_t size_of(const char *text) {
+    return text == NULL ? 0 : strlen(text) + 1;
+}
+
+static const char *copy_text(char **place, const char *text) {
+    char *copy = *place;
+    if (text == NULL)
+        return NULL;
+    memcpy(copy, text, size_of(text));
+    *place += size_of(text);
+    return copy;
+}
+
+/* NULL: no memory. */
+static struct htw__kept_site *copy_site(struct htw_scheduler *scheduler,
+                                        const struct htw_site *site) {
+    struct htw__observation *observation = scheduler->observation;
+    size_t bytes = sizeof(struct htw__kept_site) + size_of(site->name) + size_of(site->file) +
+                   size_of(site->function);
+    struct htw__kept_site *kept = htw__allocate(&scheduler->allocator, bytes);
+    if (kept == NULL)
+        return NULL;
+    char *place = kept->texts;
+    *kept = (struct htw__kept_site) { observation->kept_sites, bytes, *site };
+    kept->site.name = copy_text(&place, site->name);
+    kept->site.file = copy_text(&place, site->file);
+    kept->site.function = copy_text(&place, site->function);
+    observation->kept_sites = kept;
+    observation->kept_count++;
+    observation->kept_bytes += bytes;
+    return kept;
+}
+
+const struct htw_site *htw_scheduler_keep_site(struct htw_scheduler *scheduler,
+                                               const struct htw_site *site) {
+    if (htw__scheduler_refusal(scheduler) != 0 || site == NULL || site->callback == NULL)
+        return NULL;
+    struct htw__observation *observation = scheduler->observation;
+    htw__mutex_lock(&observation->mutex);
+    struct htw__kept_site *kept = observation->kept_sites;
+    while (kept != NULL && !is_same(&kept->site, site))
+        kept = kept->next;
+    if (kept == NULL && observation->kept_count < HTW_SITES_MAX)
+        kept = copy_site(scheduler, site);
+    htw__mutex_unlock(&observation->mutex);
+    return kept == NULL ? NULL : &kept->site;
 }

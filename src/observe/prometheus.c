@@ -1,61 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* prometheus.c - writes metrics in the text format of Prometheus. */
-#include "prometheus.h"
+/* prometheus.c - the statistics of a scheduler and of a purgatory in the text format of Prometheus. */
+#include "metrics.h"
+#include "stats.h"
 
-#include <inttypes.h>
+#include <htw/purgatory.h>
 
-void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help) {
-    fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+#include <errno.h>
+
+static const struct htw__metric scheduler_metrics[] = {
+#define METRIC(name, member, help) { name, help, offsetof(struct htw_scheduler_stats, member) },
+    HTW__SCHEDULER_METRICS(METRIC)
+#undef METRIC
+};
+
+int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (stream == NULL)
+        return -EINVAL;
+    struct htw__histogram *histograms =
+        htw__allocate(&scheduler->allocator, 2 * sizeof(*histograms));
+    if (histograms == NULL)
+        return -ENOMEM;
+    struct htw_scheduler_stats stats;
+    htw__stats_gather(scheduler, &stats, &histograms[0], &histograms[1]);
+    htw__prometheus_values(stream, scheduler_metrics,
+                           sizeof(scheduler_metrics) / sizeof(scheduler_metrics[0]), &stats);
+    htw__prometheus_histogram(stream, "htw_lateness_seconds",
+                              "From the deadline to the callback's start.", &histograms[0]);
+    htw__prometheus_histogram(stream, "htw_callback_seconds", "How long callbacks took.",
+                              &histograms[1]);
+    htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
+    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }
 
-void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value) {
-    char text[HTW__METRIC_TEXT];
-    htw__prometheus_describe(stream, name, htw__metric_type(name), help);
-    fprintf(stream, "%s %s\n", name, htw__metric_text(name, value, text));
+/* ---- purgatory */
+
+#define NAME "htw_purgatory_"
+
+static const struct htw__metric purgatory_metrics[] = {
+#define METRIC(name, member, help) { name, help, offsetof(struct htw_purgatory_stats, member) },
+#define ENDED(member)
+    HTW__PURGATORY_METRICS(METRIC, ENDED)
+#undef METRIC
+#undef ENDED
+};
+
+static void write_ended(FILE *stream, const char *reason, uint64_t value) {
+    fprintf(stream, NAME "ended_total{reason=\"%s\"} %llu\n", reason, (unsigned long long)value);
 }
 
-void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, size_t count,
-                            const void *stats) {
-    for (size_t i = 0; i < count; i++)
-        htw__prometheus_value(stream, metrics[i].name, metrics[i].help,
-                              htw__metric_value(&metrics[i], stats));
+static uint64_t count_measured(const struct htw_purgatory_stats *stats) {
+    uint64_t count = 0;
+    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
+        count += stats->waits[i];
+    return count;
 }
 
-void htw__prometheus_bucket(FILE *stream, const char *name, const char *limit, uint64_t count) {
-    fprintf(stream, "%s_bucket{le=\"%s\"} %" PRIu64 "\n", name, limit, count);
+static void write_waits(FILE *stream, const struct htw_purgatory_stats *stats) {
+    uint64_t below = 0;
+    htw__prometheus_describe(stream, NAME "wait_seconds", "histogram",
+                             "How long requests waited; under load, of a sample.");
+    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS - 1; i++) {
+        char limit[16];
+        unsigned limit_ms = 1u << i;
+        snprintf(limit, sizeof(limit), "%u.%03u", limit_ms / 1000, limit_ms % 1000);
+        below += stats->waits[i];
+        htw__prometheus_bucket(stream, NAME "wait_seconds", limit, below);
+    }
+    htw__prometheus_end(stream, NAME "wait_seconds", stats->waited_ms, 3, count_measured(stats));
 }
 
-void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decimals,
-                         uint64_t count) {
-    uint64_t per_second = 1;
-    for (int i = 0; i < decimals; i++)
-        per_second *= 10;
-    htw__prometheus_bucket(stream, name, "+Inf", count);
-    /* Not printed as a floating-point number: its decimal point would depend on the locale. */
-    fprintf(stream, "%s_sum %" PRIu64 ".%0*" PRIu64 "\n", name, sum / per_second, decimals,
-            sum % per_second);
-    fprintf(stream, "%s_count %" PRIu64 "\n", name, count);
-}
-
-void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
-                               const struct htw__histogram *histogram) {
-    static const struct {
-        const char *text;
-        uint64_t ns;
-    } limits[] = {
-        { "1e-06", 1000 },     { "1e-05", 10000 },
-        { "0.0001", 100000 },  { "0.00025", 250000 },
-        { "0.0005", 500000 },  { "0.001", 1000000 },
-        { "0.0025", 2500000 }, { "0.005", 5000000 },
-        { "0.01", 10000000 },  { "0.025", 25000000 },
-        { "0.05", 50000000 },  { "0.1", 100000000 },
-        { "0.25", 250000000 }, { "0.5", 500000000 },
-        { "1", 1000000000 },   { "10", UINT64_C(10000000000) },
-    };
-    htw__prometheus_describe(stream, name, "histogram", help);
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-        htw__prometheus_bucket(stream, name, limits[i].text,
-                               htw__histogram_count_up_to(histogram, limits[i].ns));
-    htw__prometheus_end(stream, name, htw__histogram_sum(histogram), 9,
-                        htw__histogram_count(histogram));
+int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
+    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
+    int error = htw_purgatory_get_stats(purgatory, &stats);
+    if (error != 0)
+        return error;
+    if (stream == NULL)
+        return -EINVAL;
+    htw__prometheus_values(stream, purgatory_metrics,
+                           sizeof(purgatory_metrics) / sizeof(purgatory_metrics[0]), &stats);
+    htw__prometheus_describe(stream, NAME "ended_total", "counter", "Requests that have ended.");
+    write_ended(stream, "completed", stats.completed);
+    write_ended(stream, "expired", stats.expired);
+    write_ended(stream, "cancelled", stats.cancelled);
+    write_ended(stream, "closed", stats.closed);
+    write_waits(stream, &stats);
+    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }

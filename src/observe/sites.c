@@ -9,6 +9,7 @@
  */
 #include "sites.h"
 
+#include "observation.h"
 #include "../base/random.h"
 #include "../base/user_code.h"
 #include "../scheduler/attributes.h"
@@ -128,21 +129,20 @@ static void add_entry(struct htw__site_count *count, const struct htw__site_entr
         count->numbers[i] += htw__counter_read(&entry->numbers[i]);
 }
 
-static void add_observer(struct htw__census *census, const struct htw__observer *observer) {
-    const struct htw__site_table *table = htw__table_of(&observer->table);
-    for (; table != NULL; table = htw__table_of(&table->next))
-        for (size_t i = 0; i < (size_t)1 << table->bits; i++) {
-            const struct htw__site_entry *entry = &table->entries[i];
-            htw__origin origin = htw__counter_read(&entry->origin);
-            if (origin != 0)
-                add_entry(entry_of(census, origin), entry);
-        }
-    add_entry(&census->others, &observer->others);
+static void add_table(struct htw__census *census, const struct htw__site_table *table) {
+    size_t count = table == NULL ? 0 : htw__site_table_size(table);
+    for (size_t i = 0; i < count; i++) {
+        const struct htw__site_entry *entry = &table->entries[i];
+        htw__origin origin = htw__counter_read(&entry->origin);
+        if (origin != 0)
+            add_entry(entry_of(census, origin), entry);
+    }
 }
 
-static void add_observed(struct htw__census *census, const struct htw_scheduler *scheduler) {
-    for (uint32_t n = 0; n < scheduler->observer_count; n++)
-        add_observer(census, &scheduler->observers[n]);
+static void add_observer(struct htw__census *census, const struct htw__observer *observer) {
+    for (unsigned i = 0; i < HTW__SITE_TABLES; i++)
+        add_table(census, htw__observer_table(observer, HTW__TABLE_SITES + i));
+    add_entry(&census->others, &observer->others);
 }
 
 /* ---- the whole */
@@ -170,7 +170,8 @@ struct htw__census *htw__census_take(struct htw_scheduler *scheduler) {
     census->has_stacks = htw__mode(scheduler) & HTW_OBSERVE_STACKS;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         count_shard(census, &scheduler->shards[i]);
-    add_observed(census, scheduler);
+    for (uint32_t n = 0; n < scheduler->observation->observer_count; n++)
+        add_observer(census, &scheduler->observation->observers[n]);
     qsort(census->sites, HTW__SITE_SLOTS, sizeof(census->sites[0]), by_use);
     return census;
 }
@@ -213,37 +214,42 @@ struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__or
 
 /* ---- the calls */
 
-/* A census that is shown to a visitor. */
-struct show {
-    struct htw_scheduler *scheduler;
-    struct htw__census *census;
-    struct htw__safe_copy copy;
-    struct htw__callback_frame frame;
-};
-
-static int begin_show(struct show *show, struct htw_scheduler *scheduler, bool has_visitor) {
+int htw__visit_begin(struct htw__visit *visit, struct htw_scheduler *scheduler, bool has_visitor) {
     int refusal = htw__visit_refusal(scheduler, has_visitor);
     if (refusal != 0)
         return refusal;
-    *show = (struct show) { .scheduler = scheduler, .frame = { .scheduler = scheduler } };
-    show->census = htw__census_take(scheduler);
-    if (show->census == NULL)
-        return -ENOMEM;
-    htw__safe_copy_init(&show->copy);
-    htw__callback_frame_push(&show->frame);
+    *visit = (struct htw__visit) { .scheduler = scheduler, .frame.scheduler = scheduler };
+    htw__safe_copy_init(&visit->copy);
+    htw__callback_frame_push(&visit->frame);
     return 0;
 }
 
-static void end_show(struct show *show) {
-    htw__callback_frame_pop(&show->frame);
-    htw__safe_copy_fini(&show->copy);
-    htw__census_release(show->scheduler, show->census);
+void htw__visit_end(struct htw__visit *visit) {
+    htw__callback_frame_pop(&visit->frame);
+    htw__safe_copy_fini(&visit->copy);
 }
 
-static void visit(const struct show *show, const struct htw__site_count *count,
-                  htw_site_visitor *visitor, void *context) {
+/* The same with a census. */
+static int begin(struct htw__visit *visit, struct htw_scheduler *scheduler, bool has_visitor,
+                 struct htw__census **ret_census) {
+    int error = htw__visit_begin(visit, scheduler, has_visitor);
+    if (error != 0)
+        return error;
+    *ret_census = htw__census_take(scheduler);
+    if (*ret_census == NULL)
+        htw__visit_end(visit);
+    return *ret_census == NULL ? -ENOMEM : 0;
+}
+
+static void end(struct htw__visit *visit, struct htw__census *census) {
+    htw__census_release(visit->scheduler, census);
+    htw__visit_end(visit);
+}
+
+static void visit_site(const struct htw__visit *visit, const struct htw__site_count *count,
+                       htw_site_visitor *visitor, void *context) {
     struct htw__site_text text;
-    struct htw__site_shown shown = htw__site_show(&show->copy, count->origin, &text);
+    struct htw__site_shown shown = htw__site_show(&visit->copy, count->origin, &text);
     struct htw_site_stats stats = {
         .site = shown.site,
         .address = shown.address,
@@ -257,34 +263,36 @@ static void visit(const struct show *show, const struct htw__site_count *count,
         .callback_ns = count->numbers[HTW__SITE_CALLBACK_NS],
         .wakeups = count->numbers[HTW__SITE_WAKEUPS],
     };
-    HTW__CALL_USER("a visitor", show->scheduler, visitor, visitor(context, &stats));
+    HTW__CALL_USER("a visitor", visit->scheduler, visitor, visitor(context, &stats));
 }
 
 int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
                               void *context) {
-    struct show show;
-    int error = begin_show(&show, scheduler, visitor != NULL);
+    struct htw__visit visit;
+    struct htw__census *census;
+    int error = begin(&visit, scheduler, visitor != NULL, &census);
     if (error != 0)
         return error;
-    for (uint32_t i = 0; i < show.census->site_count; i++)
-        visit(&show, &show.census->sites[i], visitor, context);
-    if (show.census->others.pending > 0 || !htw__site_is_idle(&show.census->others))
-        visit(&show, &show.census->others, visitor, context);
-    end_show(&show);
+    for (uint32_t i = 0; i < census->site_count; i++)
+        visit_site(&visit, &census->sites[i], visitor, context);
+    if (census->others.pending > 0 || !htw__site_is_idle(&census->others))
+        visit_site(&visit, &census->others, visitor, context);
+    end(&visit, census);
     return 0;
 }
 
 int htw_scheduler_visit_wakeups(struct htw_scheduler *scheduler, htw_wakeup_visitor *visitor,
                                 void *context) {
-    struct show show;
-    int error = begin_show(&show, scheduler, visitor != NULL);
+    struct htw__visit visit;
+    struct htw__census *census;
+    int error = begin(&visit, scheduler, visitor != NULL, &census);
     if (error != 0)
         return error;
     int64_t now_ns = htw__now_ns(scheduler);
-    for (uint32_t i = 0; i < show.census->tick_count; i++) {
-        const struct htw__due_tick *due = &show.census->ticks[i];
+    for (uint32_t i = 0; i < census->tick_count; i++) {
+        const struct htw__due_tick *due = &census->ticks[i];
         struct htw__site_text text;
-        struct htw__site_shown shown = htw__site_show(&show.copy, due->first.origin, &text);
+        struct htw__site_shown shown = htw__site_show(&visit.copy, due->first.origin, &text);
         struct htw_wakeup wakeup = {
             .left_ns = htw__left_ns(now_ns, htw__tick_ns(scheduler, due->tick)),
             .timers = due->timers,
@@ -295,6 +303,6 @@ int htw_scheduler_visit_wakeups(struct htw_scheduler *scheduler, htw_wakeup_visi
         };
         HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &wakeup));
     }
-    end_show(&show);
+    end(&visit, census);
     return 0;
 }

@@ -17,7 +17,8 @@ struct kept {
     struct htw_stack stack;
 };
 
-struct htw__stacks {
+struct stacks {
+    struct htw__table table;
     uint32_t size; /* a power of two */
     uint64_t dropped;
     struct kept kept[];
@@ -25,65 +26,31 @@ struct htw__stacks {
 
 /* ---- the table */
 
-static size_t bytes_of(uint32_t size) {
-    return sizeof(struct htw__stacks) + size * sizeof(struct kept);
-}
-
-static struct htw__stacks *create(const struct htw_scheduler *scheduler) {
+bool htw__observer_add_stacks(struct htw__observer *observer, uint32_t shard_count) {
     uint32_t size = ALL_MAX;
-    while (size > SHARD_MIN && size > ALL_MAX / scheduler->shard_count)
+    if (htw__observer_table(observer, HTW__TABLE_STACKS) != NULL)
+        return true;
+    while (size > SHARD_MIN && size > ALL_MAX / shard_count)
         size /= 2;
-    struct htw__stacks *stacks = htw__allocate(&scheduler->allocator, bytes_of(size));
+    size_t bytes = sizeof(struct stacks) + size * sizeof(struct kept);
+    struct stacks *stacks = htw__table_create(observer, bytes, bytes);
     if (stacks == NULL)
-        return NULL;
-    memset(stacks, 0, bytes_of(size));
+        return false;
     stacks->size = size;
-    return stacks;
+    htw__observer_add_table(observer, HTW__TABLE_STACKS, stacks);
+    return true;
 }
 
-static void destroy(const struct htw_scheduler *scheduler, struct htw__stacks *stacks) {
-    if (stacks != NULL)
-        htw__release(&scheduler->allocator, stacks, bytes_of(stacks->size));
-}
-
-/* Returns the table that the shard has then. */
-static const struct htw__stacks *give(struct htw__shard *shard, struct htw__stacks *stacks) {
-    htw__lock_acquire(&shard->lock);
-    if (shard->stacks == NULL)
-        shard->stacks = stacks;
-    const struct htw__stacks *present = shard->stacks;
-    htw__lock_release(&shard->lock);
-    return present;
-}
-
-int htw__stacks_prepare(struct htw__shard *shard) {
-    const void *frame;
-    if (htw__stack_capture(&frame, 1, 0) == 0)
-        return -ENOTSUP;
-    if (give(shard, NULL) != NULL)
-        return 0;
-    struct htw__stacks *stacks = create(shard->scheduler);
-    if (stacks == NULL)
-        return -ENOMEM;
-    if (give(shard, stacks) != stacks)
-        destroy(shard->scheduler, stacks);
-    return 0;
-}
-
-void htw__stacks_fini(struct htw__shard *shard) {
-    destroy(shard->scheduler, shard->stacks);
-}
-
-uint64_t htw__stacks_bytes(const struct htw__shard *shard) {
-    return shard->stacks == NULL ? 0 : bytes_of(shard->stacks->size);
-}
-
-__attribute__((noinline)) void htw__stack_fill(struct htw_stack *stack) {
+void htw__stack_fill(struct htw_stack *stack) {
     *stack = (struct htw_stack) { .depth = 0 };
     stack->depth = htw__stack_capture(stack->frames, HTW_STACK_FRAMES, 2);
 }
 
-static struct kept *place_of(const struct htw__shard *shard, struct htw__stacks *stacks,
+static struct stacks *stacks_of(const struct htw__shard *shard) {
+    return htw__observer_table(htw__observer_of_shard(shard), HTW__TABLE_STACKS);
+}
+
+static struct kept *place_of(const struct htw__shard *shard, struct stacks *stacks,
                              htw_handle handle) {
     uint32_t index = (uint32_t)handle & shard->scheduler->index_mask;
     return &stacks->kept[index & (stacks->size - 1)];
@@ -98,7 +65,7 @@ static bool is_alive(const struct htw__shard *shard, htw_handle handle) {
 }
 
 void htw__stacks_keep(struct htw__shard *shard, htw_handle handle, const struct htw_stack *stack) {
-    struct htw__stacks *stacks = shard->stacks;
+    struct stacks *stacks = stacks_of(shard);
     if (stacks == NULL) /* it is being switched on */
         return;
     struct kept *place = place_of(shard, stacks, handle);
@@ -109,7 +76,7 @@ void htw__stacks_keep(struct htw__shard *shard, htw_handle handle, const struct 
 }
 
 const struct htw_stack *htw__stacks_find(const struct htw__shard *shard, htw_handle handle) {
-    struct htw__stacks *stacks = shard->stacks;
+    struct stacks *stacks = stacks_of(shard);
     if (stacks == NULL)
         return NULL;
     const struct kept *place = place_of(shard, stacks, handle);
@@ -124,6 +91,7 @@ static bool is_same(const struct htw_stack *a, const struct htw_stack *b) {
 }
 
 void htw__stack_census_add(struct htw__stack_census *census, const struct htw_stack *stack) {
+    census->timers++;
     if (stack == NULL) {
         census->unknown++;
         return;
@@ -139,14 +107,17 @@ void htw__stack_census_add(struct htw__stack_census *census, const struct htw_st
         census->counts[census->count++] = (struct htw__stack_count) { 1, *stack };
 }
 
-void htw__stack_census_add_dropped(struct htw__stack_census *census,
-                                   struct htw_scheduler *scheduler) {
+/* How many stacks have found no room. */
+static uint64_t count_dropped(struct htw_scheduler *scheduler) {
+    uint64_t dropped = 0;
     for (uint32_t i = 0; i < scheduler->shard_count; i++) {
         struct htw__shard *shard = &scheduler->shards[i];
         htw__lock_acquire(&shard->lock);
-        census->dropped += shard->stacks == NULL ? 0 : shard->stacks->dropped;
+        const struct stacks *stacks = stacks_of(shard);
+        dropped += stacks == NULL ? 0 : stacks->dropped;
         htw__lock_release(&shard->lock);
     }
+    return dropped;
 }
 
 static int by_timers(const void *left, const void *right) {
@@ -168,8 +139,9 @@ static void write_rest(FILE *stream, uint64_t timers, const char *what) {
         fprintf(stream, "%10" PRIu64 "  %s\n", timers, what);
 }
 
-void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
-                             FILE *stream) {
+void htw__stack_census_write(struct htw__stack_census *census, struct htw_scheduler *scheduler,
+                             const struct htw__safe_copy *copy, FILE *stream) {
+    uint64_t dropped = count_dropped(scheduler);
     qsort(census->counts, census->count, sizeof(census->counts[0]), by_timers);
     for (uint32_t i = 0; i < census->count; i++) {
         write_rest(stream, census->counts[i].timers, "armed by");
@@ -177,6 +149,26 @@ void htw__stack_census_write(struct htw__stack_census *census, const struct htw_
     }
     write_rest(stream, census->others, "armed by other stacks");
     write_rest(stream, census->unknown, "of which no stack was kept");
-    if (census->dropped > 0)
-        fprintf(stream, "%" PRIu64 " stacks found no room\n", census->dropped);
+    if (dropped > 0)
+        fprintf(stream, "%" PRIu64 " stacks found no room\n", dropped);
+}
+
+/* ---- the timers that are left at the end */
+
+static void add_left(void *context, const struct htw_unexpired *unexpired) {
+    htw__stack_census_add(context, unexpired->stack);
+}
+
+void htw__stop_and_report(struct htw_scheduler *scheduler,
+                          void (*stop)(struct htw_scheduler *, htw_unexpired_visitor *, void *)) {
+    struct htw__stack_census left = { .count = 0 };
+    struct htw__safe_copy copy;
+    stop(scheduler, add_left, &left);
+    if (left.timers == 0)
+        return;
+    htw__safe_copy_init(&copy);
+    fprintf(stderr, "htw: scheduler %s has stopped, and nobody has cancelled %" PRIu64 " %s\n",
+            scheduler->thread_name, left.timers, left.timers == 1 ? "timer" : "timers");
+    htw__stack_census_write(&left, scheduler, &copy, stderr);
+    htw__safe_copy_fini(&copy);
 }

@@ -9,36 +9,21 @@
 #ifndef HTW_SRC_OBSERVE_STACKS_H
 #define HTW_SRC_OBSERVE_STACKS_H
 
+#include "observation.h"
 #include "safe_copy.h"
-#include "../scheduler/shard.h"
 
 #include <stdio.h>
 
-/* Creates the table of a shard, unless it has one. 0, -ENOMEM, or -ENOTSUP: there are no stacks here. Any
-   thread. */
-int htw__stacks_prepare(struct htw__shard *shard);
+/* For one of so many shards. Under the mutex of the observation. False: no memory. */
+bool htw__observer_add_stacks(struct htw__observer *observer, uint32_t shard_count);
 
-void htw__stacks_fini(struct htw__shard *shard);
-
-/* Fills in the stack of the caller of the calling function. */
+/* As `take_stack` of struct htw__observe_calls. */
 void htw__stack_fill(struct htw_stack *stack);
-
-/* The same if it is to be kept. Returns `stack`; NULL: it is not. Not under a lock. */
-static inline const struct htw_stack *htw__stack_take(const struct htw_scheduler *scheduler,
-                                                      struct htw_stack *stack) {
-    if (HTW__LIKELY(!(htw__mode(scheduler) & HTW_OBSERVE_STACKS)))
-        return NULL;
-    htw__stack_fill(stack);
-    return stack;
-}
 
 /* ---- under the lock of the shard */
 
 /* The stack of a timer that was armed. */
 void htw__stacks_keep(struct htw__shard *shard, htw_handle handle, const struct htw_stack *stack);
-
-/* The memory of the table. */
-uint64_t htw__stacks_bytes(const struct htw__shard *shard);
 
 /* NULL: that of this timer is not known. */
 const struct htw_stack *htw__stacks_find(const struct htw__shard *shard, htw_handle handle);
@@ -56,20 +41,20 @@ struct htw__stack_count {
 struct htw__stack_census {
     struct htw__stack_count counts[HTW__STACKS_ALIKE];
     uint32_t count;
+    uint64_t timers;
     uint64_t others;  /* timers whose stack is another one than these */
     uint64_t unknown; /* timers without a stack */
-    uint64_t dropped; /* stacks */
 };
 
 /* `stack` NULL: it is not known. */
 void htw__stack_census_add(struct htw__stack_census *census, const struct htw_stack *stack);
 
-/* Adds what the shards of a scheduler have dropped. */
-void htw__stack_census_add_dropped(struct htw__stack_census *census,
-                                   struct htw_scheduler *scheduler);
+/* Those of most timers first, and what the shards have dropped. */
+void htw__stack_census_write(struct htw__stack_census *census, struct htw_scheduler *scheduler,
+                             const struct htw__safe_copy *copy, FILE *stream);
 
-/* Those of most timers first. */
-void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
-                             FILE *stream);
+/* As `stop` of struct htw__observe_calls. */
+void htw__stop_and_report(struct htw_scheduler *scheduler,
+                          void (*stop)(struct htw_scheduler *, htw_unexpired_visitor *, void *));
 
 #endif /* HTW_SRC_OBSERVE_STACKS_H */

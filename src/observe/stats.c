@@ -2,11 +2,7 @@
 /* stats.c - the statistics of a scheduler. */
 #include "stats.h"
 
-#include "../scheduler/expirer.h"
-#include "herds.h"
-#include "../scheduler/run.h"
-#include "../scheduler/shard.h"
-#include "stacks.h"
+#include "observation.h"
 #include "../scheduler/workers.h"
 
 /* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
@@ -69,7 +65,7 @@ void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
         add_clockwork(stats, htw__shard_clockwork_at(shard, slot), in_wheels);
     *groups += shard->groups;
-    stats->memory_bytes += htw__slab_bytes(&shard->slab) + htw__stacks_bytes(shard) +
+    stats->memory_bytes += htw__slab_bytes(&shard->slab) +
                            htw__counter_read(&shard->attributes_bytes) +
                            htw__key_table_memory(&shard->keys);
     htw__lock_release(&shard->lock);
@@ -83,13 +79,7 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     struct htw__run_stats *run_stats;
     for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
         bytes += run_stats == NULL ? 0 : sizeof(*run_stats);
-    for (uint32_t i = 0; i < scheduler->observer_count; i++)
-        bytes += sizeof(struct htw__observer) + htw__observer_bytes(&scheduler->observers[i]);
-    for (uint32_t i = 0; i < scheduler->expirer_count; i++)
-        bytes += htw__herds_present(&scheduler->expirers[i].herds) == NULL
-                     ? 0
-                     : sizeof(struct htw__herds);
-    return bytes;
+    return bytes + htw__observation_bytes(scheduler);
 }
 
 void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
@@ -114,7 +104,23 @@ void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_sta
     uint64_t gone = stats->cancelled + stats->handed_back + stats->fired;
     stats->pending = stats->scheduled > gone ? stats->scheduled - gone : 0;
     stats->fired = stats->fired > stats->running ? stats->fired - stats->running : 0;
-    stats->memory_bytes += own_bytes(scheduler) + htw__kept_sites_bytes(scheduler);
+    stats->memory_bytes += own_bytes(scheduler);
+}
+
+uint64_t htw_pending(const struct htw_scheduler *scheduler) {
+    if (htw__scheduler_refusal(scheduler) != 0)
+        return 0;
+    struct htw_scheduler_stats stats = { 0 };
+    uint64_t scheduled = 0, gone = 0;
+    /* `scheduled` is read last, so that the difference is never negative. */
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        gone += htw__counter_read(&scheduler->shards[i].cancelled) +
+                htw__counter_read(&scheduler->shards[i].handed_back);
+    htw__stats_add_runners(scheduler, &stats);
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        scheduled += htw__counter_read(&scheduler->shards[i].scheduled);
+    gone += stats.fired;
+    return scheduled > gone ? scheduled - gone : 0;
 }
 
 void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {

@@ -211,7 +211,7 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
                 HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
-    htw__observe_cancelled(shard, record, ret_ended->unexpired.handle);
+    htw__observe_cancelled(shard, htw__mode(shard->scheduler), record, ret_ended->unexpired.handle);
     if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */
         htw__shard_free_record(shard, record);
     return HTW_CANCELLED;

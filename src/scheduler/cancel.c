@@ -16,7 +16,7 @@ static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup
 static __attribute__((noinline)) void
 end_unusual(struct htw__shard *shard, const struct htw__record *record, htw_handle handle) {
     htw__credit_release(shard);
-    htw__observe_step(shard, record, handle, HTW_EVENT_CANCELLED);
+    htw__observe_cancelled(shard, htw__mode(shard->scheduler), record, handle);
 }
 
 /* The common case: a pending timer without attributes. False: it is not. Under the lock. Always inline, like
@@ -31,8 +31,7 @@ static inline __attribute__((always_inline)) bool cancel_plain(struct htw__shard
                 HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
     unsigned mode = htw__mode(shard->scheduler);
-    if (HTW__UNLIKELY(mode != 0) &&
-        !htw__observe_count_only(shard, mode, record, HTW__SITE_CANCELLED))
+    if (HTW__UNLIKELY(mode != 0) && !htw__site_count(shard, mode, record, HTW__SITE_CANCELLED))
         end_unusual(shard, record, handle);
     htw__clockwork_disarm(&shard->own, record);
     htw__shard_free_record(shard, record);

@@ -99,8 +99,8 @@ bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork
         emptied = htw__clockwork_move_from_previous(clockwork, HTW__SLICE);
     else
         more = collect_slice(clockwork, now_ns, now_tick, batch, max);
-    if (HTW__UNLIKELY(htw__mode(clockwork->scheduler) & HTW__MODE_OBSERVE))
-        htw__observe_collected(expirer, clockwork, batch);
+    if (batch->count > 0 && htw__is_observed(clockwork->scheduler))
+        clockwork->scheduler->calls->collected(expirer, clockwork, batch);
     htw__lock_release(clockwork->lock);
     htw_wheel_destroy(emptied);
     return more;

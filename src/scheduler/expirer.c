@@ -7,7 +7,6 @@
 #include "../base/thread.h"
 #include "clocks.h"
 #include "collect.h"
-#include "../observe/herds.h"
 #include "observe.h"
 #include "run.h"
 #include "shard.h"
@@ -24,7 +23,6 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     expirer->scheduler = scheduler;
     expirer->index = index;
-    expirer->observer = &scheduler->observers[scheduler->shard_count + index];
     struct htw__thread *thread = htw__first_thread_of(scheduler, index);
     thread->expirer = expirer;
     int error = htw__waker_init(&expirer->waker, scheduler);
@@ -37,8 +35,6 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->scheduler == NULL) /* not initialised */
         return;
     htw__waker_fini(&expirer->waker);
-    htw__release(&expirer->scheduler->allocator, htw__herds_present(&expirer->herds),
-                 sizeof(struct htw__herds));
 }
 
 /* ---- when it must serve its shards */
@@ -191,7 +187,9 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
             htw__counter_add(&expirer->empty_wakeups, 1);
     }
     expirer->begins = false;
-    htw__observe_served(expirer);
+    if (expirer->woken && htw__is_observed(scheduler))
+        scheduler->calls->found_none(expirer);
+    expirer->woken = false;
     return count;
 }
 

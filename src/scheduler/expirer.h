@@ -6,10 +6,8 @@
 
 #include "../base/histogram.h"
 #include "clockwork.h"
-#include "../observe/observer.h"
 #include "wake.h"
 
-struct htw__herds;
 struct htw__thread;
 
 struct htw__expirer {
@@ -22,8 +20,6 @@ struct htw__expirer {
     struct htw__batch batch; /* where there are no workers */
     struct htw__counter wakeups, empty_wakeups;
     bool woken; /* and has not yet found out why */
-    struct htw__observer *observer;
-    struct htw__herds *_Atomic herds; /* NULL: not yet needed */
 };
 
 /* Starts no thread. 0 or a negative errno; in either case htw__expirer_fini() must follow. */

@@ -3,7 +3,6 @@
 #include "attributes.h"
 #include "credit.h"
 #include "observe.h"
-#include "../observe/stats.h"
 
 /* ---- a new deadline */
 
@@ -221,20 +220,4 @@ htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group
     htw_handle handle = record == NULL ? 0 : htw__handle_of(shard, record);
     htw__lock_release(&shard->lock);
     return handle;
-}
-
-uint64_t htw_pending(const struct htw_scheduler *scheduler) {
-    if (htw__scheduler_refusal(scheduler) != 0)
-        return 0;
-    struct htw_scheduler_stats stats = { 0 };
-    uint64_t scheduled = 0, gone = 0;
-    /* `scheduled` is read last, so that the difference is never negative. */
-    for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        gone += htw__counter_read(&scheduler->shards[i].cancelled) +
-                htw__counter_read(&scheduler->shards[i].handed_back);
-    htw__stats_add_runners(scheduler, &stats);
-    for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        scheduled += htw__counter_read(&scheduler->shards[i].scheduled);
-    gone += stats.fired;
-    return scheduled > gone ? scheduled - gone : 0;
 }

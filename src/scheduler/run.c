@@ -15,8 +15,7 @@ struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *schedul
     htw__lock_init(&run_stats->lock, HTW__RANK_SCHEDULER_RUN_STATS);
     htw__histogram_init(&run_stats->lateness);
     htw__histogram_init(&run_stats->duration);
-    run_stats->observer =
-        &scheduler->observers[scheduler->shard_count + scheduler->expirer_count + n];
+    run_stats->number = n;
     return run_stats;
 }
 
@@ -230,7 +229,7 @@ end_run(struct pass *pass, struct htw__record *record, bool has_attributes,
     htw__run_stats_unlock(run_stats);
     pass->now_ns = end_ns;
     if (observed != NULL)
-        htw__observe_end(run_stats, observed, end_ns);
+        pass->shard->scheduler->calls->ended(run_stats, observed, end_ns);
     HTW__ANNOTATE_HAND_OVER(record); /* to the next run, and to a cancel that finds it over */
     if (has_attributes || (htw__status_of(record) & HTW__REARM))
         end_under_lock(pass, record);
@@ -253,8 +252,10 @@ static inline __attribute__((always_inline)) void run_one(struct pass *pass,
     start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
     HTW__ANNOTATE_TAKE_OVER(record);
     struct htw__observed_run observed;
-    if (!usual)
-        htw__observe_start(pass->run_stats, record, &start.expiration, pass->now_ns, &observed);
+    bool is_observed = !usual && htw__is_observed(scheduler);
+    if (is_observed)
+        scheduler->calls->started(pass->run_stats, record, &start.expiration, pass->now_ns,
+                                  &observed);
 
     HTW__PROBE6(expire_entry, scheduler, start.expiration.handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record), start.expiration.deadline_ns, start.expiration.late_ns);
@@ -262,7 +263,7 @@ static inline __attribute__((always_inline)) void run_one(struct pass *pass,
                    start.callback(start.arg, &start.expiration));
     HTW__PROBE4(expire_exit, scheduler, pass->frame.handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record));
-    end_run(pass, record, start.has_attributes, usual ? NULL : &observed);
+    end_run(pass, record, start.has_attributes, is_observed ? &observed : NULL);
 }
 
 static __attribute__((noinline)) void run_unusual(struct pass *pass, struct htw__record *record) {

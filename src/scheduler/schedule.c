@@ -58,8 +58,8 @@ static inline int refusal_of(const struct htw_scheduler *scheduler, htw_callback
 }
 
 /* Starts the threads where that is still to be done. 0 or -ENOMEM. */
-static int prepare(struct htw_scheduler *scheduler) {
-    return htw__mode(scheduler) & HTW__MODE_STARTING ? htw__start_threads(scheduler, false) : 0;
+static int prepare(struct htw_scheduler *scheduler, unsigned mode) {
+    return mode & HTW__MODE_STARTING ? htw__start_threads(scheduler, false) : 0;
 }
 
 /* Puts a new record into the wheel, for a tick of the plan. Under the lock. */
@@ -99,11 +99,11 @@ static inline unsigned set_callback(struct htw__record *record, htw_callback *ca
 static inline __attribute__((always_inline)) int
 arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
           const struct htw_site *site, void *arg, htw_handle *ret_handle,
-          struct htw__record **ret_record, unsigned *ret_wake, bool usual,
+          struct htw__record **ret_record, unsigned *ret_wake, unsigned mode,
           const struct htw_stack *stack) {
     struct htw__record *record;
     uint32_t index;
-    if (!usual && !htw__credit_acquire(shard)) {
+    if ((mode & HTW__MODE_LIMITED) && !htw__credit_acquire(shard)) {
         if (shard->closed)
             return -ESHUTDOWN;
         htw__counter_add(&shard->refused, 1);
@@ -119,28 +119,27 @@ arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
             *ret_record = record;
             HTW__PROBE5(arm, shard->scheduler, *ret_handle, HTW__PROBE_SITE(record),
                         HTW__PROBE_FLAGS(record), record->deadline_ns);
-            if (!usual)
-                htw__observe_armed(shard, record, *ret_handle, stack);
+            htw__observe_armed(shard, mode, record, *ret_handle, stack);
             return 0;
         }
         htw__shard_free_record(shard, record);
     }
-    if (!usual)
+    if (mode & HTW__MODE_LIMITED)
         htw__credit_release(shard);
     return error;
 }
 
-/* `usual`: a constant; what observes and counts credits is left out. */
+/* `mode`: that of the scheduler. Where it is a constant, what that mode does not need is left out. */
 static inline __attribute__((always_inline)) int
 schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
-               const struct htw_site *site, void *arg, htw_handle *ret_handle, bool usual,
+               const struct htw_site *site, void *arg, htw_handle *ret_handle, unsigned mode,
                const struct htw_stack *stack) {
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle = 0;
     struct htw__record *record = NULL;
     unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
-    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake, usual, stack);
+    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake, mode, stack);
     /* Before the shard is unlocked: the callback may read it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
@@ -156,9 +155,10 @@ static __attribute__((noinline)) int schedule_unusual(struct htw_scheduler *sche
                                                       const struct htw_site *site, void *arg,
                                                       htw_handle *ret_handle) {
     struct htw_stack stack;
-    int error = prepare(scheduler);
-    return error == 0 ? schedule_plain(scheduler, plan, callback, site, arg, ret_handle, false,
-                                       htw__stack_take(scheduler, &stack))
+    unsigned mode = htw__mode(scheduler);
+    int error = prepare(scheduler, mode);
+    return error == 0 ? schedule_plain(scheduler, plan, callback, site, arg, ret_handle, mode,
+                                       htw__stack_take(scheduler, mode, &stack))
                       : error;
 }
 
@@ -167,11 +167,10 @@ static __attribute__((noinline)) int schedule_tick_unusual(struct htw_scheduler 
                                                            htw_callback *callback, void *arg,
                                                            htw_handle *ret_handle) {
     struct plan plan = { deadline_ns, tick, tick };
-    struct htw_stack stack;
-    int error = prepare(scheduler);
-    return error == 0 ? schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, false,
-                                       htw__stack_take(scheduler, &stack))
-                      : error;
+    return htw__mode(scheduler) == HTW_OBSERVE_SITES
+               ? schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, HTW_OBSERVE_SITES,
+                                NULL)
+               : schedule_unusual(scheduler, plan, callback, NULL, arg, ret_handle);
 }
 
 /* The common case: the range is a single tick, and the mode is 0. */
@@ -180,7 +179,7 @@ static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *schedul
                                                    htw_callback *callback, void *arg,
                                                    htw_handle *ret_handle) {
     return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, NULL, arg,
-                          ret_handle, true, NULL);
+                          ret_handle, 0, NULL);
 }
 
 static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
@@ -189,7 +188,7 @@ static __attribute__((noinline)) int schedule_range(struct htw_scheduler *schedu
                                                     htw_handle *ret_handle) {
     if (HTW__UNLIKELY(htw__mode(scheduler) != 0))
         return schedule_unusual(scheduler, plan, callback, site, arg, ret_handle);
-    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, true, NULL);
+    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, 0, NULL);
 }
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
@@ -375,7 +374,8 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     insert(shard, arming);
     HTW__PROBE5(arm, shard->scheduler, arming->handle, HTW__PROBE_SITE(arming->record),
                 HTW__PROBE_FLAGS(arming->record), arming->record->deadline_ns);
-    htw__observe_armed(shard, arming->record, arming->handle, arming->stack);
+    htw__observe_armed(shard, htw__mode(shard->scheduler), arming->record, arming->handle,
+                       arming->stack);
     return 0;
 }
 
@@ -388,14 +388,15 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);
-    int error = prepare(scheduler);
+    unsigned mode = htw__mode(scheduler);
+    int error = prepare(scheduler, mode);
     if (error == 0)
         error = htw__shard_clockwork(shard, clock, &clockwork);
     if (error != 0)
         return error;
     struct htw_stack stack;
     struct arming arming = { .spec = spec, .plan = plan_of(scheduler, clock, spec) };
-    arming.stack = htw__stack_take(scheduler, &stack);
+    arming.stack = htw__stack_take(scheduler, mode, &stack);
     arming.attributes = htw__attributes_create(clockwork, spec, hash);
     if (arming.attributes == NULL)
         return -ENOMEM;

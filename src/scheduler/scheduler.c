@@ -3,10 +3,9 @@
 #include "../base/cpu.h"
 #include "../base/random.h"
 #include "expirer.h"
-#include "../observe/herds.h"
+#include "observe.h"
 #include "run.h"
 #include "shard.h"
-#include "../observe/stacks.h"
 #include "workers.h"
 
 #include <stdio.h>
@@ -91,7 +90,6 @@ static void set_options(struct htw_scheduler *scheduler,
     scheduler->worker_count = options->embedded || options->executor != NULL ? 0 : options->workers;
     scheduler->embedded = options->embedded;
     scheduler->max_pending = options->max_pending;
-    scheduler->event_count = options->event_count;
     scheduler->timer_slack_ns = options->timer_slack_ns;
     scheduler->late_threshold_ns =
         options->late_threshold_ns == 0 ? LATE_THRESHOLD_DEFAULT_NS : options->late_threshold_ns;
@@ -112,27 +110,6 @@ static void set_options(struct htw_scheduler *scheduler,
 }
 
 /* ---- the parts */
-
-static int create_observers(struct htw_scheduler *scheduler) {
-    scheduler->observer_count =
-        scheduler->shard_count + scheduler->expirer_count + htw__thread_count(scheduler) + 1;
-    scheduler->observers = htw__allocate(&scheduler->allocator,
-                                         scheduler->observer_count * sizeof(*scheduler->observers));
-    if (scheduler->observers == NULL)
-        return -ENOMEM;
-    for (uint32_t n = 0; n < scheduler->observer_count; n++)
-        htw__observer_init(&scheduler->observers[n], scheduler);
-    return 0;
-}
-
-static void destroy_observers(struct htw_scheduler *scheduler) {
-    if (scheduler->observers == NULL)
-        return;
-    for (uint32_t n = 0; n < scheduler->observer_count; n++)
-        htw__observer_fini(&scheduler->observers[n]);
-    htw__release(&scheduler->allocator, scheduler->observers,
-                 scheduler->observer_count * sizeof(*scheduler->observers));
-}
 
 static int create_expirers(struct htw_scheduler *scheduler) {
     scheduler->expirers = htw__allocate(&scheduler->allocator,
@@ -159,8 +136,8 @@ static int create_shards(struct htw_scheduler *scheduler) {
     return error;
 }
 
-static int create_parts(struct htw_scheduler *scheduler) {
-    int error = create_observers(scheduler);
+static int create_parts(struct htw_scheduler *scheduler, uint32_t event_count) {
+    int error = htw__observation_create(scheduler, event_count);
     if (error == 0)
         error = htw__workers_init(scheduler);
     if (error == 0)
@@ -191,49 +168,10 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     htw__work_queue_fini(&scheduler->work_queue);
     htw__cancel_waiters_fini(&scheduler->cancel_waiters);
     htw__life_fini(&scheduler->life);
-    htw__kept_sites_fini(scheduler);
-    destroy_observers(scheduler);
+    if (scheduler->calls != NULL)
+        scheduler->calls->destroy(scheduler);
     htw__allocator_forget(&scheduler->allocator);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
-}
-
-/* ---- observing */
-
-/* Threads prepare when they run their first callback: most are never started. */
-static int prepare_observers(struct htw_scheduler *scheduler, uint32_t observe) {
-    for (uint32_t i = 0; (observe & HTW_OBSERVE_STACKS) && i < scheduler->shard_count; i++) {
-        int error = htw__stacks_prepare(&scheduler->shards[i]);
-        if (error != 0)
-            return error;
-    }
-    for (uint32_t n = 0; n < scheduler->shard_count + scheduler->expirer_count; n++)
-        if (htw__observer_prepare(&scheduler->observers[n], observe) != 0)
-            return -ENOMEM;
-    for (uint32_t i = 0; (observe & HTW_OBSERVE_SITES) && i < scheduler->expirer_count; i++)
-        if (htw__herds_at(scheduler, &scheduler->expirers[i].herds) == NULL)
-            return -ENOMEM;
-    return 0;
-}
-
-int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe) {
-    int error = htw__scheduler_refusal(scheduler);
-    if (error == 0 && (observe & ~HTW__OBSERVE_ALL) != 0)
-        error = -EINVAL;
-    if (error == 0)
-        error = prepare_observers(scheduler, observe);
-    if (error != 0)
-        return error;
-    unsigned mode = htw__mode(scheduler);
-    /* order: A set of flags alone: what they need is found by pointers of its own, or made. */
-    while (!atomic_compare_exchange_weak_explicit(&scheduler->mode, &mode,
-                                                  (mode & ~HTW__MODE_OBSERVE) | observe,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
-    return 0;
-}
-
-uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler) {
-    return htw__scheduler_refusal(scheduler) == 0 ? htw__mode(scheduler) & HTW__MODE_OBSERVE : 0;
 }
 
 /* ---- create and destroy */
@@ -262,10 +200,9 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     htw__work_queue_init(&scheduler->work_queue);
     htw__life_init(&scheduler->life);
     htw__cancel_waiters_init(&scheduler->cancel_waiters);
-    htw__kept_sites_init(scheduler);
-    error = create_parts(scheduler);
     atomic_init(&scheduler->mode, (htw__needs_threads(scheduler) ? HTW__MODE_STARTING : 0u) |
                                       (options->max_pending > 0 ? HTW__MODE_LIMITED : 0u));
+    error = create_parts(scheduler, options->event_count);
     if (error == 0)
         error = htw_scheduler_observe(scheduler, options->observe);
     if (error == 0 && options->start_threads && htw__needs_threads(scheduler))

@@ -2,7 +2,6 @@
 /* shard.c - a shard: its clockworks, and how its records are freed. */
 #include "shard.h"
 #include "../base/compiler.h"
-#include "../observe/stacks.h"
 
 #include <string.h>
 
@@ -22,7 +21,6 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     *shard = (struct htw__shard) {
         .scheduler = scheduler,
         .waker = waker,
-        .observer = &scheduler->observers[index],
         .index = index,
         .stale_to_free = NO_INDEX,
     };
@@ -58,7 +56,6 @@ void htw__shard_fini(struct htw__shard *shard) {
         destroy_clockwork(shard, htw__shard_clockwork_at(shard, slot));
     htw__slab_fini(&shard->slab);
     htw__key_table_fini(&shard->keys);
-    htw__stacks_fini(shard);
 }
 
 /* ---- clockworks of other clocks */

@@ -10,7 +10,6 @@
 #include "../base/key_table.h"
 #include "../base/list.h"
 #include "clockwork.h"
-#include "../observe/observer.h"
 
 /* How many stale records ahead of the one that is freed are fetched into the cache. */
 #define HTW__STALE_AHEAD 8u
@@ -18,10 +17,10 @@
 /* Guarded by `lock`, except where a member says otherwise. What other CPUs read or write (the first
    members, the views of the slab, `stale`) has cache lines of its own. */
 struct htw__shard {
-    alignas(64) struct htw_scheduler *scheduler; /* constant, as are the next three */
+    alignas(64) struct htw_scheduler *scheduler; /* constant, as are the next two */
     struct htw__waker *waker;                    /* of the expirer that serves this shard */
-    struct htw__observer *observer;
     uint32_t index;
+    struct htw__site_entry *_Atomic sites; /* see observe.h; NULL: not yet needed */
     /* The clockworks of other clocks, by slot; NULL until a timer uses the clock. Any thread reads
        them. */
     struct htw__clockwork *_Atomic others[HTW__SLOT_COUNT];
@@ -42,7 +41,6 @@ struct htw__shard {
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
-    struct htw__stacks *stacks;           /* NULL: not yet needed */
 
     /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
        and how many there are. */

@@ -18,9 +18,8 @@
  * key, a group, a release hook or another clock than the scheduler also has ATTRIBUTES
  * (attributes.h), a second block of memory.
  *
- * While something is observed, each of these counts in an OBSERVER of its own (observer.h), when it arms,
- * cancels, takes or runs a timer (observe.h). Whether it is, and all else that a hot path must know, is in one
- * word, `mode`.
+ * While something is observed, src/observe/ is told when a timer is armed, cancelled, taken or run (observe.h).
+ * Whether it is, and all else that a hot path must know, is in one word, `mode`.
  *
  * THE LIFE OF A TIMER
  *
@@ -72,7 +71,6 @@
 #include "../base/divisor.h"
 #include "../base/fork.h"
 #include "frame.h"
-#include "../observe/kept_sites.h"
 #include "life.h"
 #include "steady.h"
 #include "work_queue.h"
@@ -88,8 +86,10 @@
 
 struct htw__clock;
 struct htw__expirer;
-struct htw__observer;
+struct htw__observation;
+struct htw__observe_calls;
 struct htw__run_stats;
+struct htw__site_entry;
 struct htw__thread;
 
 struct htw_scheduler {
@@ -105,15 +105,14 @@ struct htw_scheduler {
     uint32_t expirer_count, worker_count;
     uint32_t wheel_size;
     uint64_t max_pending;
-    uint32_t event_count;
     int64_t timer_slack_ns, late_threshold_ns;
     uint64_t key_seed;
     struct htw__expirer *expirers;
     struct htw__thread *threads;
     struct htw__batch *batches;
-    uint32_t batch_count, observer_count;
-    struct htw__observer
-        *observers; /* of the shards, the expirers, the threads, and the executor */
+    uint32_t batch_count;
+    const struct htw__observe_calls *calls; /* of src/observe/, as the next: observe.h */
+    struct htw__observation *observation;
     struct htw_executor executor;
     struct htw__run_stats *executor_run_stats; /* shared by the threads of the executor */
     struct htw_allocator allocator;
@@ -127,7 +126,6 @@ struct htw_scheduler {
     alignas(64) struct htw__work_queue work_queue;
     struct htw__life life;
     struct htw__cancel_waiters cancel_waiters;
-    struct htw__kept_sites kept_sites;
 };
 
 /* What is not as usual. Hot paths test once that nothing is, and have another copy for the rest. */

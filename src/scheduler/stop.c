@@ -3,9 +3,7 @@
    visitor. */
 #include "../base/user_code.h"
 #include "attributes.h"
-#include "../observe/stacks.h"
-
-#include <inttypes.h>
+#include "observe.h"
 
 /* ---- the timers of a shard, as a list linked by `next` */
 
@@ -69,7 +67,7 @@ static void hand_back(struct htw__shard *shard, struct htw__record *record,
     struct htw__timer_end ended;
     htw__lock_acquire(&shard->lock);
     htw__attributes_detach(shard, record, htw__status_of(record) & HTW__HAS_ATTRIBUTES, &ended);
-    ended.unexpired.stack = htw__stacks_find(shard, ended.unexpired.handle);
+    ended.unexpired.stack = shard->scheduler->calls->stack_of(shard, ended.unexpired.handle);
     htw__counter_add(&shard->handed_back, 1);
     HTW__ANNOTATE_TAKE_OVER(record);
     record->timer = (struct htw_timer) { 0 };
@@ -121,34 +119,6 @@ static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor
     htw__life_end_stop(&scheduler->life);
 }
 
-/* ---- the timers that are left */
-
-struct leftovers {
-    uint64_t timers;
-    struct htw__stack_census stacks;
-};
-
-static void add_leftover(void *context, const struct htw_unexpired *unexpired) {
-    struct leftovers *leftovers = context;
-    leftovers->timers++;
-    htw__stack_census_add(&leftovers->stacks, unexpired->stack);
-}
-
-/* Instead of a visitor. */
-static __attribute__((noinline)) void stop_and_report(struct htw_scheduler *scheduler) {
-    struct leftovers leftovers = { .timers = 0 };
-    struct htw__safe_copy copy;
-    stop(scheduler, add_leftover, &leftovers);
-    if (leftovers.timers == 0)
-        return;
-    htw__stack_census_add_dropped(&leftovers.stacks, scheduler);
-    htw__safe_copy_init(&copy);
-    fprintf(stderr, "htw: scheduler %s has stopped, and nobody has cancelled %" PRIu64 " %s\n",
-            scheduler->thread_name, leftovers.timers, leftovers.timers == 1 ? "timer" : "timers");
-    htw__stack_census_write(&leftovers.stacks, &copy, stderr);
-    htw__safe_copy_fini(&copy);
-}
-
 int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor,
                        void *context) {
     int refusal = htw__scheduler_refusal(scheduler);
@@ -161,7 +131,7 @@ int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *v
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (visitor == NULL && (htw__mode(scheduler) & HTW_OBSERVE_STACKS))
-        stop_and_report(scheduler);
+        scheduler->calls->stop(scheduler, stop);
     else
         stop(scheduler, visitor, context);
     pthread_setcancelstate(cancel_state, NULL);

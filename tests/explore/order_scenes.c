@@ -9,7 +9,6 @@
 #include <htw/threshold.h>
 
 #include "../../src/observe/herds.h"
-#include "../../src/scheduler/shard.h"
 #include "../../src/observe/stats.h"
 
 #include <string.h>
@@ -204,46 +203,41 @@ static void play_stats(void) {
     REQUIRE(scene.timers[0].runs == 1);
 }
 
-/* ---- what is observed: two threads create it, one writes, the other reads */
+/* ---- what is observed: one thread creates it, one writes, one reads */
 
-static struct {
-    struct htw__observer observer;
-    struct htw__herds *_Atomic herds;
-} seen;
-
-static void change_observe(struct htw_scheduler_options *options) {
-    options->embedded = true;
-    options->event_count = 1; /* rings of eight */
-}
+static struct htw__observer seen;
 
 static void open_observer(void) {
-    scene_open(1, 0, change_observe);
-    htw__observer_init(&seen.observer, scene.scheduler);
-    atomic_init(&seen.herds, NULL);
+    scene_open(1, 0, NULL);
+    seen = (struct htw__observer) { .allocator = &scene.scheduler->allocator };
 }
 
-static void close_observer(void) {
-    htw__observer_fini(&seen.observer);
+static const struct htw__event_ring *ring_of_seen(void) {
+    return htw__observer_table(&seen, HTW__TABLE_EVENTS);
+}
+
+static void record_event(uint64_t n) {
+    htw__observer_record(&seen, &(struct htw__event) { .kind = HTW_EVENT_ARMED,
+                                                       .origin = n,
+                                                       .time_ns = (int64_t)n,
+                                                       .deadline_ns = (int64_t)n,
+                                                       .duration_ns = (int64_t)n,
+                                                       .handle = n });
 }
 
 static void record_events(void) {
     for (unsigned n = 1; n <= 10; n++)
-        htw__observer_record(&seen.observer, &(struct htw__event) { .kind = HTW_EVENT_ARMED,
-                                                                    .origin = n,
-                                                                    .time_ns = n,
-                                                                    .deadline_ns = n,
-                                                                    .duration_ns = n,
-                                                                    .handle = n });
+        record_event(n);
 }
 
 /* An event that is found is whole, and they follow one another up to the last that was there. */
 static void play_ring(void) {
     open_observer();
+    REQUIRE(htw__observer_add_ring(&seen, 8));
     scene_start(0, record_events);
     struct htw__event events[8];
     uint64_t lost;
-    const struct htw__event_ring *ring = htw__observer_ring(&seen.observer);
-    size_t count = ring == NULL ? 0 : htw__event_ring_copy(ring, events, &lost);
+    size_t count = htw__event_ring_copy(ring_of_seen(), events, &lost);
     for (size_t i = 0; i < count; i++) {
         const struct htw__event *event = &events[i];
         uint64_t n = lost + i + 1;
@@ -252,43 +246,32 @@ static void play_ring(void) {
                 event->duration_ns == (int64_t)n);
     }
     scene_join();
-    REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) == 7 &&
-            lost == 3);
-    close_observer();
+    REQUIRE(htw__event_ring_copy(ring_of_seen(), events, &lost) == 7 && lost == 3);
+    htw__observer_fini(&seen);
 }
 
 static void observe_first(void) {
-    htw__site_add(htw__observer_site(&seen.observer, 2), HTW__SITE_ARMED, 1);
-    htw__observer_record(&seen.observer,
-                         &(struct htw__event) { .kind = HTW_EVENT_ARMED, .handle = 1 });
-    struct htw__herds *herds = htw__herds_at(scene.scheduler, &seen.herds);
-    htw__lock_acquire(&herds->lock);
-    htw__herds_begin(herds, scene.scheduler, MS, 2);
-    htw__lock_release(&herds->lock);
+    htw__site_add(htw__observer_site(&seen, 2), HTW__SITE_ARMED, 1);
+    record_event(1);
 }
 
-/* The thread that switches on prepares what the other one needs at the same time. */
+/* What the writer counts before it finds a table counts among the others. */
 static void play_observe(void) {
+    struct htw__event events[8];
+    struct htw__herd list[HTW_HERDS_MAX];
+    uint32_t herds = 0;
+    uint64_t lost;
     open_observer();
     scene_start(0, observe_first);
-    REQUIRE(htw__observer_prepare(&seen.observer, HTW__OBSERVE_ALL) == 0);
-    struct htw__herds *herds = htw__herds_at(scene.scheduler, &seen.herds);
-    struct htw__herd list[HTW_HERDS_MAX];
-    struct htw__event events[8];
-    uint32_t count = 0;
-    uint64_t lost;
-    htw__herds_list(herds, MS, list, &count);
-    REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) <= 1);
-    const struct htw__site_table *table = htw__table_of(&seen.observer.table);
-    REQUIRE(table->bits == HTW__SITE_FIRST_BITS && htw__table_of(&table->next) == NULL);
+    REQUIRE(htw__observer_add_sites(&seen) && htw__observer_add_ring(&seen, 8) &&
+            htw__observer_add_herds(&seen));
+    htw__herds_list(&seen, MS, list, &herds);
     scene_join();
-    htw__herds_list(herds, MS, list, &count);
-    REQUIRE(count == 1 && list[0].timers >= 1);
-    REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) == 1);
-    REQUIRE(htw__counter_read(&htw__observer_site(&seen.observer, 2)->numbers[HTW__SITE_ARMED]) ==
+    REQUIRE(herds == 0 && htw__event_ring_copy(ring_of_seen(), events, &lost) <= 1);
+    REQUIRE(htw__counter_read(&htw__observer_site(&seen, 2)->numbers[HTW__SITE_ARMED]) +
+                htw__counter_read(&seen.others.numbers[HTW__SITE_ARMED]) ==
             1);
-    htw__release(&scene.scheduler->allocator, herds, sizeof(*herds));
-    close_observer();
+    htw__observer_fini(&seen);
 }
 
 static void arm_by_wall_clock(unsigned i) {

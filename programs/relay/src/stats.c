@@ -2,7 +2,7 @@
 /* stats.c - prints what the relay counts. */
 #include "stats.h"
 
-#include "../../../src/observe/prometheus.h"
+#include "../../../src/observe/metrics.h"
 
 #include <inttypes.h>
 #include <stddef.h>
