@@ -25,34 +25,24 @@ static uint64_t tick_before(int64_t time_ns) {
 
 static int create_wheel(const struct htw__cpu *cpu, uint64_t start, struct htw_wheel **ret_wheel) {
     const struct htw_purgatory *purgatory = cpu->purgatory;
-    bool is_manual = htw__steady_is_manual(purgatory->scheduler);
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    struct htw_wheel *wheel;
     options.size = WHEEL_SIZE;
     options.start = start;
     options.allocator = &purgatory->allocator;
-    int error = htw_wheel_create(&wheel, &options);
-    if (error != 0)
-        return error;
     /* With a manual clock, timeouts may move here from another wheel, and must all fit. */
-    error = htw_wheel_reserve(wheel, is_manual ? HTW_NEVER_TICK : HORIZON_TICKS);
-    if (error != 0)
-        htw_wheel_destroy(wheel);
-    else
-        *ret_wheel = wheel;
-    return error;
+    bool is_manual = htw__steady_is_manual(purgatory->scheduler);
+    return htw__wheel_create_reserved(ret_wheel, &options,
+                                      is_manual ? HTW_NEVER_TICK : HORIZON_TICKS);
 }
 
-/* The clock of a wheel cannot go back: the timeouts move to a new wheel, all under one lock, since
-   a manual clock is for tests. Without memory they stay, and new timeouts may end only when the
-   time reaches the clock of the old wheel. */
+/* All under one lock, since a manual clock is for tests. Without memory for another wheel new timeouts may
+   end only when the time reaches the clock of this one. */
 static void set_back(struct htw__cpu *cpu, uint64_t tick) {
     struct htw_wheel *wheel;
-    struct htw_timer *timer;
     if (create_wheel(cpu, tick, &wheel) != 0)
         return;
-    while ((timer = htw_wheel_drain(cpu->wheel)) != NULL)
-        htw__wheel_schedule_surely(wheel, timer, htw_timer_deadline(timer));
+    while (!htw__wheel_rebase(cpu->wheel, wheel))
+        ;
     htw_wheel_destroy(cpu->wheel);
     cpu->wheel = wheel;
 }

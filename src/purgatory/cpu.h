@@ -11,6 +11,7 @@
 
 #include "../base/assert.h"
 #include "../base/cpu.h"
+#include "../scheduler/rebase.h"
 #include "cell.h"
 #include "state.h"
 
@@ -116,14 +117,6 @@ void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t 
 
 /* A request begins to wait, and the clock has not been read. The owner only. */
 void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *request);
-
-/* Arms a timer for a deadline for which the wheel has a level: cannot fail. */
-static inline void htw__wheel_schedule_surely(struct htw_wheel *wheel, struct htw_timer *timer,
-                                              uint64_t deadline) {
-    int error = htw_wheel_schedule(wheel, timer, deadline);
-    HTW_ASSERT(error == 0);
-    (void)error;
-}
 
 static inline int64_t htw__cpu_steady_now_ns(const struct htw__cpu *cpu) {
     return htw__steady_now_ns(cpu->purgatory->scheduler);

@@ -10,13 +10,13 @@ static uint32_t wheel_size(const struct htw__clockwork *clockwork) {
     return option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
 }
 
-int htw__clockwork_create_wheel(struct htw__clockwork *clockwork, uint64_t start,
-                                struct htw_wheel **ret_wheel) {
+struct htw_wheel_options htw__clockwork_wheel_options(const struct htw__clockwork *clockwork,
+                                                      uint64_t start) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     options.size = wheel_size(clockwork);
     options.start = start;
     options.allocator = &clockwork->scheduler->allocator;
-    return htw_wheel_create(ret_wheel, &options);
+    return options;
 }
 
 int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__clock *clock,
@@ -25,8 +25,9 @@ int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__cloc
     clockwork->slot = slot;
     atomic_init(&clockwork->wake_tick, HTW_NEVER_TICK);
     clockwork->fast_after_tick = HTW_NEVER_TICK;
-    uint64_t start = htw__tick_at(clockwork->scheduler, htw__clockwork_now_ns(clockwork));
-    return htw__clockwork_create_wheel(clockwork, start, &clockwork->wheel);
+    struct htw_wheel_options options = htw__clockwork_wheel_options(
+        clockwork, htw__tick_at(clockwork->scheduler, htw__clockwork_now_ns(clockwork)));
+    return htw_wheel_create(&clockwork->wheel, &options);
 }
 
 void htw__clockwork_fini(struct htw__clockwork *clockwork) {
@@ -55,28 +56,6 @@ static void arm_for(struct htw__clockwork *clockwork, struct htw__record *record
     htw__clockwork_disarm_previous(clockwork, record);
     if (htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0)
         arm_in_reach(clockwork, record, tick);
-}
-
-struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork, size_t max) {
-    struct htw_wheel *previous = clockwork->previous;
-    struct htw_timer *timers[HTW__SLICE];
-    size_t count;
-    if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, max, max, &count) == HTW_DONE)
-        /* The timers that are left never become due. */
-        while (count < max && (timers[count] = htw_wheel_drain(previous)) != NULL)
-            count++;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t tick = htw_timer_deadline(timers[i]);
-        if (htw_wheel_schedule(clockwork->wheel, timers[i], tick) != 0)
-            arm_in_reach(clockwork, htw__record_of(timers[i]), tick);
-    }
-    if (htw_wheel_count(previous) > 0)
-        return NULL;
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    htw_wheel_get_stats(previous, &stats);
-    clockwork->demoted += stats.demoted;
-    clockwork->previous = NULL;
-    return previous;
 }
 
 /* ---- when the expirer must serve it */

@@ -117,13 +117,9 @@ void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *
 /* The expirer must serve this at `tick`. */
 void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick);
 
-/* A wheel that begins at a tick, for this clockwork. 0 or -ENOMEM. */
-int htw__clockwork_create_wheel(struct htw__clockwork *clockwork, uint64_t start,
-                                struct htw_wheel **ret_wheel);
-
-/* Moves up to `max` timers, which are at most HTW__SLICE, from the previous wheel. Returns that wheel,
-   to be destroyed, when it is empty. */
-struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork, size_t max);
+/* Of a wheel that begins at a tick. */
+struct htw_wheel_options htw__clockwork_wheel_options(const struct htw__clockwork *clockwork,
+                                                      uint64_t start);
 
 /* ---- without the lock */
 

@@ -4,28 +4,37 @@
 
 #include "attributes.h"
 #include "observe.h"
+#include "rebase.h"
 #include "../base/compiler.h"
 
-/* ---- a clock that was set back */
+/* ---- a clock that was set back: see rebase.h */
 
 /*
- * The clock of a wheel cannot go back. So all timers move to a new wheel that begins at the new
- * time, a slice at a time; meanwhile both `previous` and `wheel` are in use. If there is no memory
- * for that, the old wheel stays. Its timers still come up at their time, but a timer that is armed
- * for a tick before the wheel's clock comes up at once, and is armed again until it is due.
+ * Without memory for another wheel the old one stays. Its timers still come up at their time, but a timer
+ * that is armed for a tick before the wheel's clock comes up at once, and is armed again until it is due.
  *
  * Wheels are created and destroyed without the lock, since both take long. Only the expirer
  * replaces these wheels and advances their clocks, so it may read them without the lock.
  */
-static struct htw_wheel *create_successor(struct htw__clockwork *clockwork, uint64_t now_tick) {
-    struct htw_wheel *wheel;
-    if (clockwork->previous != NULL || now_tick >= htw_wheel_now(clockwork->wheel) ||
-        htw__clockwork_create_wheel(clockwork, now_tick, &wheel) != 0)
+static struct htw_wheel *create_successor(const struct htw__clockwork *clockwork,
+                                          uint64_t now_tick) {
+    struct htw_wheel_options options = htw__clockwork_wheel_options(clockwork, now_tick);
+    struct htw_wheel *wheel = NULL;
+    if (clockwork->previous == NULL && now_tick < htw_wheel_now(clockwork->wheel))
+        (void)htw__wheel_create_reserved(&wheel, &options, HTW_NEVER_TICK);
+    return wheel;
+}
+
+/* Returns the previous wheel, to be destroyed, when all its timers have moved. Under the lock. */
+static struct htw_wheel *move_slice(struct htw__clockwork *clockwork) {
+    struct htw_wheel *previous = clockwork->previous;
+    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
+    if (!htw__wheel_rebase(previous, clockwork->wheel))
         return NULL;
-    if (htw_wheel_reserve(wheel, HTW_NEVER_TICK) == 0)
-        return wheel;
-    htw_wheel_destroy(wheel);
-    return NULL;
+    htw_wheel_get_stats(previous, &stats);
+    clockwork->demoted += stats.demoted;
+    clockwork->previous = NULL;
+    return previous;
 }
 
 /* ---- due timers */
@@ -96,7 +105,7 @@ bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork
         clockwork->wheel = successor;
     }
     if (clockwork->previous != NULL)
-        emptied = htw__clockwork_move_from_previous(clockwork, HTW__SLICE);
+        emptied = move_slice(clockwork);
     else
         more = collect_slice(clockwork, now_ns, now_tick, batch, max);
     if (batch->count > 0 && htw__is_observed(clockwork->scheduler))
