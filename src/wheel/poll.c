@@ -7,51 +7,34 @@
  * ends when its batch is full or its budget is used up, and the next call continues there. A round
  * is the sequence of calls up to the one that finds nothing more due.
  */
+#include "poll.h"
+
 #include "../base/probe.h"
-#include "state.h"
 
 #include <errno.h>
 
-/* What one call has done and may still do. */
-struct batch {
-    struct htw_timer **timers;
-    size_t count;
-    size_t max;
-    size_t budget; /* steps that remain */
-};
-
-static bool is_over(const struct batch *batch) {
-    return batch->count == batch->max || batch->budget == 0;
-}
-
 /* wheel->expired is counted at the end of the call. */
-static void expire(struct htw_timer *timer, struct batch *batch) {
+static void expire(struct htw_timer *timer, struct htw__poll *batch) {
     timer->_location = 0;
     batch->timers[batch->count++] = timer;
 }
 
 /* Expires the timers of a ring, all of which are due, from its front. */
 static void expire_ring(const struct htw_wheel *wheel, struct htw__link *ring,
-                        struct batch *batch) {
+                        struct htw__poll *batch) {
     struct htw__link *link;
-    while (!is_over(batch) && (link = htw__timers_pop_front(ring)) != NULL) {
+    while (!htw__poll_is_over(batch) && (link = htw__timers_pop_front(ring)) != NULL) {
         HTW_ASSERT_OWNED(wheel, htw__timer_of(link));
         batch->budget--;
         expire(htw__timer_of(link), batch);
     }
 }
 
-/* The bucket at the top of the delay queue. The queue must not be empty. */
-struct top {
-    uint64_t key;
-    unsigned level;
-    struct htw__bucket bucket;
-};
-
-static struct top top_of(const struct htw_wheel *wheel) {
+/* The queue must not be empty. */
+static struct htw__top top_of(const struct htw_wheel *wheel) {
     uint32_t id = htw__delay_queue_top(&wheel->queue).id;
-    return (struct top) { htw__delay_queue_top(&wheel->queue).key, htw__wheel_id_level(wheel, id),
-                          htw__wheel_bucket(wheel, id) };
+    return (struct htw__top) { htw__delay_queue_top(&wheel->queue).key,
+                               htw__wheel_id_level(wheel, id), htw__wheel_bucket(wheel, id) };
 }
 
 static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
@@ -82,8 +65,8 @@ static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
  *
  * Not inlined, like the functions below: together they need more registers than there are.
  */
-static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
-                                                      const struct top *top, struct batch *batch) {
+static HTW__NOINLINE HTW__NO_CANARY void
+empty_bucket(struct htw_wheel *wheel, const struct htw__top *top, struct htw__poll *batch) {
     struct htw__bucket_walk walk;
     htw__bucket_walk_start(&walk, &top->bucket, &wheel->nil);
     size_t budget_after_slice = batch->budget > SLICE ? batch->budget - SLICE : 0;
@@ -106,69 +89,13 @@ static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
         htw__wheel_discard_top(wheel);
 }
 
-/*
- * Strict FIFO: demotes a timer from level `from`, to the front of its bucket, because all others of
- * its tick were armed later. The timer stops above a bucket on the way that holds timers of its
- * tick: these will be demoted after it, and would get in front of it.
- */
-static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, unsigned from) {
-    uint64_t deadline = timer->_deadline;
-    HTW__PROBE3(demote, wheel, timer, deadline);
-    unsigned lowest = (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
-    unsigned level = from - 1;
-    while (level > lowest &&
-           htw__ring_is_empty(htw__bucket_ring(&wheel->levels[level].buckets,
-                                               htw__wheel_slot(wheel, level, deadline))))
-        level--;
-    uint32_t slot = htw__wheel_slot(wheel, level, deadline);
-    uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
-    htw__wheel_set_location(wheel, timer, id);
-    htw__timers_push_front(htw__bucket_ring(&wheel->levels[level].buckets, slot), &timer->_link);
-    htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted++);
-}
-
-/*
- * Strict FIFO: empties a bucket above level 0 from its end. Each timer goes to the front of its
- * next bucket, so that the order of arming stays. Due timers gather in `due` and expire when the
- * bucket is empty. Meanwhile every timer is in a ring, so it can be cancelled.
- *
- * Walking one ring is one chain of cache misses. `ahead` runs from the front at the same time and
- * prefetches, until the two meet in the middle: then the misses of both halves overlap.
- */
-static HTW__NOINLINE void empty_in_order(struct htw_wheel *wheel, const struct top *top,
-                                         struct batch *batch) {
-    struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot);
-    const struct htw__link *ahead = ring->_next;
-    wheel->emptying = true;
-    while (!is_over(batch)) {
-        struct htw__link *link = htw__timers_pop_back(ring);
-        if (link == NULL) {
-            htw__wheel_discard_top(wheel);
-            return;
-        }
-        batch->budget--;
-        if (ahead == link)
-            ahead = ring;
-        if (ahead != ring)
-            ahead = ahead->_next;
-        HTW__PREFETCH(ahead);
-        struct htw_timer *timer = htw__timer_of(link);
-        HTW_ASSERT_OWNED(wheel, timer);
-        if (timer->_deadline <= wheel->clock) {
-            htw__wheel_set_location(wheel, timer, HTW__ID_DUE);
-            htw__timers_push_front(&wheel->due, link);
-        } else {
-            demote_to_front(wheel, timer, top->level);
-        }
-    }
-}
-
 /* Empties the bucket at the top, which is not empty, or continues to. */
-static void empty_top(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+static void empty_top(struct htw_wheel *wheel, const struct htw__top *top,
+                      struct htw__poll *batch) {
     if (!wheel->strict_fifo) {
         empty_bucket(wheel, top, batch);
     } else if (top->level > 0) {
-        empty_in_order(wheel, top, batch);
+        htw__fifo_empty_bucket(wheel, top, batch);
     } else {
         struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot);
         expire_ring(wheel, ring, batch);
@@ -178,9 +105,9 @@ static void empty_top(struct htw_wheel *wheel, const struct top *top, struct bat
 }
 
 /* Discards buckets at the top that cancels have emptied. False if the budget ends before. */
-static HTW__NOINLINE bool discard_empty_tops(struct htw_wheel *wheel, struct batch *batch) {
+static HTW__NOINLINE bool discard_empty_tops(struct htw_wheel *wheel, struct htw__poll *batch) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
-        struct top top = top_of(wheel);
+        struct htw__top top = top_of(wheel);
         if (!htw__bucket_is_empty(&top.bucket, &wheel->nil))
             break;
         if (batch->budget == 0)
@@ -236,7 +163,7 @@ static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint
 
 /* HTW_DONE: the caller ends the round. */
 static HTW__NOINLINE HTW__NO_CANARY enum htw_wheel_progress
-run_round(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
+run_round(struct htw_wheel *wheel, uint64_t now, struct htw__poll *batch) {
     wheel->in_round = true;
     for (;;) {
         if (!wheel->emptying)
@@ -248,7 +175,7 @@ run_round(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
             return HTW_DONE;
         if (batch->budget == 0)
             return HTW_MORE;
-        struct top top = top_of(wheel);
+        struct htw__top top = top_of(wheel);
         if (htw__bucket_is_empty(&top.bucket, &wheel->nil)) { /* by cancels */
             batch->budget--;
             htw__wheel_discard_top(wheel);
@@ -263,7 +190,7 @@ run_round(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
 /* A call with a budget discards the emptied buckets at the top, within that budget: otherwise
    htw_wheel_next() would have to, and it has no budget. */
 static HTW__NO_CANARY enum htw_wheel_progress advance(struct htw_wheel *wheel, uint64_t now,
-                                                      bool limited, struct batch *batch) {
+                                                      bool limited, struct htw__poll *batch) {
     if (now == HTW_NEVER_TICK)
         now = HTW_NEVER_TICK - 1;
     if (now < wheel->clock)
@@ -297,7 +224,7 @@ HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_
     if (timer != NULL) {
         wheel->expired++;
     } else {
-        struct batch batch = { &timer, 0, 1, SIZE_MAX };
+        struct htw__poll batch = { &timer, 0, 1, SIZE_MAX };
         advance(wheel, now, false, &batch);
     }
     HTW_ASSERT_WHEEL(wheel);
@@ -309,7 +236,7 @@ static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint
                                                    struct htw_timer *timers[], size_t max,
                                                    size_t budget, struct htw_timer *lone,
                                                    size_t *ret_count) {
-    struct batch batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
+    struct htw__poll batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
     if (lone != NULL) {
         timers[batch.count++] = lone;
         batch.budget--;
@@ -347,7 +274,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
     if (!htw__ring_is_empty(&wheel->due) || !htw__ring_is_empty(&wheel->next_round))
         return wheel->clock;
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
-        struct top top = top_of(wheel);
+        struct htw__top top = top_of(wheel);
         if (!htw__bucket_is_empty(&top.bucket, &wheel->nil))
             return top.key;
         htw__wheel_discard_top(wheel);
@@ -357,7 +284,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
 
 static struct htw__link *remove_any(struct htw_wheel *wheel) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
-        struct top top = top_of(wheel);
+        struct htw__top top = top_of(wheel);
         struct htw__link *link = htw__bucket_pop(&top.bucket, wheel->drained, &wheel->nil);
         if (link != NULL)
             return link;
