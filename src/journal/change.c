@@ -352,13 +352,14 @@ bool htw__change_append(struct htw_journal *journal, struct htw__change *change)
     return was_empty || journal->is_urgent != was_urgent;
 }
 
-int htw__submit_steps(struct htw_journal *journal, const struct htw__work *work,
-                      const struct htw__step *steps, size_t count) {
+int htw__submit_own(struct htw_journal *journal, const struct htw__work *work,
+                    const struct htw__step *steps, size_t count) {
     struct htw__change *change = allocate(journal, count, 0);
     if (change == NULL)
         return -ENOMEM;
     change->work = work;
-    memcpy(change->steps, steps, count * sizeof(*steps));
+    if (count > 0)
+        memcpy(change->steps, steps, count * sizeof(*steps));
     if (htw__change_append(journal, change))
         htw__journal_call_writer(journal);
     return 0;

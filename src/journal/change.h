@@ -14,9 +14,8 @@ enum {
     HTW__STEP_EXPIRE =
         HTW_JOB_EXTEND + 1, /* a lease has ended by itself, in a queue with a policy */
     HTW__STEP_LEASE,        /* READY becomes LEASED; with an id, also DELAYED and BURIED */
-    HTW__STEP_NONE,         /* of no job; or it was optional, and is not possible */
+    HTW__STEP_NONE,         /* it was optional, and is not possible */
     HTW__STEP_STAGE,        /* READY: into a place of READY, so that memory may forget it */
-    HTW__STEP_TAKE_IN,      /* from the inbox of a guest */
 };
 
 struct htw__step {
@@ -39,14 +38,15 @@ struct htw__step {
     struct htw__counters counters;
     struct htw__job *job; /* as it is after; NULL: memory does not need it */
     struct htw__whereabouts to;
-    uint64_t replaced; /* TAKE_IN: the job that had the key; 0: none */
 };
+
+struct htw__change;
 
 /* A change of the journal itself: nobody is told of its failure. */
 struct htw__work {
     enum htw__own kind; /* that it counts as, while it is under way */
-    /* In the transaction, for each step. 0 or an error. NULL: htw__step_write(). */
-    int (*write)(struct htw_journal *journal, struct htw__step *step);
+    /* In the transaction, of a change without steps; may add jobs to it. 0 or an error. NULL: it has steps. */
+    int (*write)(struct htw_journal *journal, struct htw__change *change);
     /* Under the lock, when it is durable or has failed. NULL: nothing. */
     void (*finish)(struct htw_journal *journal, int result);
 };
@@ -95,9 +95,9 @@ bool htw__change_append(struct htw_journal *journal, struct htw__change *change)
 int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
                       const struct htw_journal_change *wanted);
 
-/* Adds a change of steps that nobody waits for. Under the lock. 0 or -ENOMEM. */
-int htw__submit_steps(struct htw_journal *journal, const struct htw__work *work,
-                      const struct htw__step *steps, size_t count);
+/* Adds a change that nobody waits for. Under the lock. 0 or -ENOMEM. */
+int htw__submit_own(struct htw_journal *journal, const struct htw__work *work,
+                    const struct htw__step *steps, size_t count);
 
 /* Its jobs leave their queues, which they may have entered, and are destroyed. Under the lock. */
 void htw__change_discard_jobs(struct htw_journal *journal, struct htw__change *change);

@@ -85,14 +85,18 @@ static int put(struct htw_journal *journal, struct htw__job *job) {
     return error;
 }
 
+static bool writes_own(const struct htw__change *change) {
+    return change->work != NULL && change->work->write != NULL;
+}
+
 static int write_parts(struct htw_journal *journal, struct htw__change *change) {
-    int (*write)(struct htw_journal *, struct htw__step *) =
-        change->work == NULL || change->work->write == NULL ? htw__step_write : change->work->write;
     bool chooses = change->special.kick_count > 0 && change->queue != NULL && //
                    change->step_count == 0;
-    int error = chooses ? htw__kick(journal, change) : 0;
+    int error = chooses              ? htw__kick(journal, change)
+                : writes_own(change) ? change->work->write(journal, change)
+                                     : 0;
     for (size_t i = 0; i < change->step_count && error == 0 && !chooses; i++)
-        error = write(journal, &change->steps[i]);
+        error = htw__step_write(journal, &change->steps[i]);
     for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next)
         error = put(journal, job);
     if (change->special.policy != NULL && error == 0)
@@ -102,7 +106,7 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
 
 static size_t parts_of(const struct htw__change *change) {
     return change->job_count + change->step_count + change->special.kick_count +
-           (change->special.policy != NULL);
+           (change->special.policy != NULL) + writes_own(change);
 }
 
 /* Whether all that it has are steps that leave the file as it is. */
@@ -115,7 +119,7 @@ static bool is_in_memory_only(const struct htw__change *change) {
 
 /* Whether it ends, buries or releases jobs, and may use the room that is kept for that. */
 static bool change_frees(const struct htw__change *change) {
-    bool frees = change->step_count + change->special.kick_count == parts_of(change);
+    bool frees = change->job_count == 0 && change->special.policy == NULL;
     for (size_t i = 0; i < change->step_count; i++)
         frees = frees && (change->steps[i].kind <= HTW__STEP_EXPIRE ||
                           change->steps[i].kind == HTW__STEP_NONE);
@@ -193,6 +197,12 @@ static void forget_try(struct htw_journal *journal, struct htw__change *batch) {
             change->result = 0;
         for (size_t i = 0; i < change->step_count; i++)
             htw__step_forget(journal, &change->steps[i]);
+        if (!writes_own(change))
+            continue;
+        htw__change_discard_jobs(journal, change);
+        journal->queued_jobs -= change->job_count;
+        change->job_count = 0;
+        journal->guest.after = 0;
     }
     htw__mutex_unlock(&journal->mutex);
 }

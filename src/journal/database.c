@@ -45,7 +45,7 @@ static const char *const texts[] = {
 
 int htw__statements_prepare(struct htw__database *self) {
     char buffer[HTW__SCHEMA_TEXT];
-    size_t count = self->is_guest ? HTW__STATEMENTS : HTW__LIST_INBOX;
+    size_t count = self->is_guest ? HTW__STATEMENTS : HTW__NEXT_INBOX;
     for (size_t i = 0; i < count; i++) {
         int result =
             sqlite3_prepare_v3(self->connection, htw__schema_text(texts[i], self->is_guest, buffer),

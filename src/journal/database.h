@@ -75,9 +75,8 @@
       "INSERT OR REPLACE INTO @queue (number, delayed, ready, leased, buried, done, name, "        \
       "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                           \
     S(DELETE_QUEUE, "DELETE FROM @queue WHERE number = ?1")                                        \
-    S(LIST_INBOX, "SELECT id, length(payload) FROM @inbox WHERE id > ?1 ORDER BY id LIMIT ?2")     \
-    S(FETCH_INBOX,                                                                                 \
-      "SELECT deadline, key, payload, 0, priority, 0, lease, queue FROM @inbox WHERE id = ?1")     \
+    S(NEXT_INBOX, "SELECT deadline, key, payload, 0, priority, 0, lease, queue, id FROM @inbox "   \
+                  "WHERE id > ?1 ORDER BY id LIMIT 1")                                             \
     S(FIND_KEY_INBOX, "SELECT id FROM @inbox WHERE key = ?1")                                      \
     S(DELETE_INBOX, "DELETE FROM @inbox WHERE id = ?1")
 

@@ -72,56 +72,68 @@ int htw_journal_wake(struct htw_journal *journal) {
 
 /* ---- taking in */
 
-/* The queue, which stays as long as `users` counts this. */
-static int enter_queue(struct htw_journal *journal, const char *name, struct htw__job_row *row,
-                       struct htw__queue **ret_queue) {
-    htw__mutex_lock(&journal->mutex);
-    int error = htw__queues_get(&journal->queues, name, ret_queue);
-    if (error == 0) {
-        (*ret_queue)->users++;
-        row->queue = (uint32_t)(*ret_queue)->number;
-        if (!htw__journal_is_plain(journal, name != NULL, row->priority, row->lease_ns))
-            row->put_us = htw__journal_put_time(journal, row->deadline_ns);
-    }
-    htw__mutex_unlock(&journal->mutex);
-    return error;
-}
+/* Of a transaction: no more jobs, and no more than one job above so many bytes. */
+#define SOME_JOBS 128u
+#define SOME_BYTES (4u << 20)
 
-static int take_row(struct htw_journal *journal, struct htw__step *step,
-                    const struct htw__job_row *row, struct htw__queue *queue) {
-    step->to = htw__database_where_put(row);
-    int error = htw__database_insert_moved(&journal->database, step->id, row, &step->to);
-    if (error == 0 && row->key != NULL)
-        error = htw__step_take_key(journal, row, step->id, false, &step->replaced);
-    if (error == 0)
-        error = htw__job_load(journal, step->id, row, &step->to, &step->job);
-    if (error == 0)
-        htw__queue_count(&journal->changed, queue, htw__filed_state(&step->to), 1);
-    htw__mutex_lock(&journal->mutex);
-    queue->users--;
-    if (error != 0)
-        htw__queues_drop(&journal->queues, queue);
-    htw__mutex_unlock(&journal->mutex);
-    return error;
-}
+struct intake {
+    struct htw__change *change;
+    struct htw__job **last; /* of its jobs */
+    uint64_t after;
+    size_t bytes;
+};
 
-/* What is gone meanwhile, or for which there is no queue now, is left to the next look. */
-static int take_in(struct htw_journal *journal, struct htw__step *step) {
-    struct htw__job_row row;
+/* A row of the inbox as a job of memory; NULL: there is no memory, or no queue for it now (*ret_error is 0). */
+static struct htw__job *job_of(struct htw_journal *journal, uint64_t id,
+                               const struct htw__job_row *row, const char *name, int *ret_error) {
     struct htw__queue *queue;
-    const char *name = NULL;
-    int error = htw__inbox_fetch(&journal->database, step->id, &row, &name);
-    if (error == 0) {
-        error = enter_queue(journal, name, &row, &queue);
-        if (error == 0)
-            error = take_row(journal, step, &row, queue);
-        htw__inbox_fetch_end(&journal->database);
-    }
-    if (error == -ENOENT || error == -EAGAIN || error == -EMSGSIZE) {
-        step->kind = HTW__STEP_NONE;
-        return 0;
-    }
-    return error == 0 ? htw__inbox_remove(&journal->database, step->id) : error;
+    struct htw__job *job = htw__job_create(&journal->allocator, row);
+    *ret_error = -ENOMEM;
+    if (job == NULL)
+        return NULL;
+    job->position.id = id;
+    htw__mutex_lock(&journal->mutex);
+    int error = htw__queues_get(&journal->queues, name, &queue);
+    if (error == 0 && (error = htw__jobs_attach(&journal->jobs, job, queue)) != 0)
+        htw__queues_drop(&journal->queues, queue);
+    if (error == 0 && !htw__journal_is_plain(journal, name != NULL, row->priority, row->lease_ns))
+        job->put_us = htw__journal_put_time(journal, row->deadline_ns);
+    journal->queued_jobs += error == 0;
+    htw__mutex_unlock(&journal->mutex);
+    *ret_error = error == -EAGAIN ? 0 : error;
+    if (error == 0)
+        return job;
+    htw__job_destroy(&journal->allocator, job);
+    return NULL;
+}
+
+/* The next row, unless it has to stay. -ENOENT: there is none. */
+static int take_row(struct htw_journal *journal, struct intake *intake) {
+    struct htw__job_row row;
+    struct htw__job *job = NULL;
+    const char *name;
+    int error = htw__inbox_next(&journal->database, intake->after, &row, &intake->after, &name);
+    if (error != 0)
+        return error;
+    if (row.key_size + row.payload_size <= HTW_JOURNAL_JOB_MAX)
+        job = job_of(journal, intake->after, &row, name, &error);
+    htw__inbox_next_end(&journal->database);
+    if (job == NULL)
+        return error == 0 ? 0 : htw__journal_fail_as(error, "no memory for a job");
+    *intake->last = job;
+    intake->last = &job->next;
+    intake->change->job_count++;
+    intake->bytes += htw__job_memory(job);
+    return htw__inbox_leave(&journal->database, intake->after);
+}
+
+static int take_in(struct htw_journal *journal, struct htw__change *change) {
+    struct intake intake = { change, &change->jobs, journal->guest.after, 0 };
+    int error = 0;
+    for (unsigned i = 0; i < SOME_JOBS && intake.bytes < SOME_BYTES && error == 0; i++)
+        error = take_row(journal, &intake);
+    journal->guest.after = error == 0 ? intake.after : 0;
+    return error == -ENOENT ? 0 : error;
 }
 
 static void end_taking(struct htw_journal *journal, int result) {
@@ -142,28 +154,23 @@ int64_t htw__guest_due_ns(const struct htw_journal *journal) {
                : journal->guest.look_ns;
 }
 
-/* The change that takes them in. Under the lock. */
-static int submit(struct htw_journal *journal, const uint64_t *ids, size_t count) {
-    struct htw__step steps[HTW__INBOX_SOME];
-    for (size_t i = 0; i < count; i++)
-        steps[i] = (struct htw__step) { .id = ids[i], .kind = HTW__STEP_TAKE_IN };
-    return htw__submit_steps(journal, &taking_in, steps, count);
-}
-
 void htw__guest_look(struct htw_journal *journal) {
     struct htw__guest *guest = &journal->guest;
-    uint64_t ids[HTW__INBOX_SOME], after = guest->after;
+    struct htw__job_row row;
+    const char *name;
+    uint64_t id;
     if (__builtin_add_overflow(htw__clock_monotonic_ns(), guest->interval_ns, &guest->look_ns))
         guest->look_ns = HTW_NEVER_NS;
     journal->is_in_use = true;
     htw__mutex_unlock(&journal->mutex);
-    int64_t count = htw__inbox_list(&journal->database, &after, ids);
+    int error = htw__inbox_next(&journal->database, guest->after, &row, &id, &name);
+    htw__inbox_next_end(&journal->database);
     htw__mutex_lock(&journal->mutex);
     htw__journal_release_database(journal);
-    if (count < 0 && journal->database.is_distrusted)
+    if (error != 0 && journal->database.is_distrusted)
         htw__journal_stop(journal);
-    guest->after = count < 0 ? 0 : after;
-    if (count <= 0 || submit(journal, ids, (size_t)count) != 0)
-        return;
-    journal->is_urgent = true;
+    if (error != 0)
+        guest->after = 0;
+    else if (htw__submit_own(journal, &taking_in, NULL, 0) == 0)
+        journal->is_urgent = true;
 }

@@ -65,8 +65,8 @@ static int remove_some(struct htw_journal *journal, uint64_t end, int64_t *ret_n
     return 0;
 }
 
-static int forget_some(struct htw_journal *journal, struct htw__step *step) {
-    (void)step;
+static int forget_some(struct htw_journal *journal, struct htw__change *change) {
+    (void)change;
     int64_t before_ns, next_ns = HTW_NEVER_NS;
     if (journal->history_ns == 0)
         before_ns = INT64_MAX;
@@ -87,6 +87,5 @@ static void end_forgetting(struct htw_journal *journal, int result) {
 static const struct htw__work forgetting = { HTW__OWN_FORGET, forget_some, end_forgetting };
 
 int htw__history_step(struct htw_journal *journal) {
-    const struct htw__step step = { .kind = HTW__STEP_NONE };
-    return htw__submit_steps(journal, &forgetting, &step, 1);
+    return htw__submit_own(journal, &forgetting, NULL, 0);
 }

@@ -119,7 +119,7 @@ void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
 static bool lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
     struct htw__step step = { .id = id, .kind = HTW__STEP_LEASE, .request = request };
     dequeue(journal, request);
-    if (htw__submit_steps(journal, &work, &step, 1) != 0) {
+    if (htw__submit_own(journal, &work, &step, 1) != 0) {
         append_served(journal, request, -ENOMEM);
         return false;
     }
@@ -244,7 +244,7 @@ static void expire(struct htw_journal *journal, struct htw__job *job) {
         return;
     }
     htw__jobs_hold(&journal->jobs, job);
-    job->lease_end_ns = htw__submit_steps(journal, &work, &step, 1) == 0
+    job->lease_end_ns = htw__submit_own(journal, &work, &step, 1) == 0
                             ? INT64_MIN
                             : htw__journal_now(journal) + RETRY_NS;
     htw__jobs_unhold(&journal->jobs, job);

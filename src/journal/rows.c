@@ -56,14 +56,6 @@ static void count_put(struct htw__database *self, const struct htw__job_row *row
     note_put(self, row->put_us);
 }
 
-int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
-    int error = insert_row(self, id, row);
-    if (error != 0)
-        return error;
-    count_put(self, row);
-    return htw__blocks_use(self, id, htw__database_where_put(row).place);
-}
-
 /* ---- reading a job */
 
 /* By a statement whose columns are those of FETCH; that is to be reset if this returns 0. */
@@ -147,16 +139,17 @@ static int read_place(struct htw__database *self, uint64_t id, uint64_t *ret_pla
     return error;
 }
 
-int htw__database_insert_moved(struct htw__database *self, uint64_t id,
-                               const struct htw__job_row *row,
-                               const struct htw__whereabouts *where) {
+int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
+    const struct htw__whereabouts where = htw__database_where_put(row);
     int error = insert_row(self, id, row);
     if (error != 0)
         return error;
     count_put(self, row);
+    if (id < self->ids_end)
+        return htw__blocks_use(self, id, where.place);
     self->added.moved++;
-    error = store_moved(self, id, where);
-    return error == 0 ? change_moved_place(self, HTW__STORE_MOVED_PLACE, id, where) : error;
+    error = store_moved(self, id, &where);
+    return error == 0 ? change_moved_place(self, HTW__STORE_MOVED_PLACE, id, &where) : error;
 }
 
 int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
@@ -304,35 +297,15 @@ void htw__database_fetch_end(struct htw__database *self) {
 
 /* ---- the inbox */
 
-/* Fewer are listed if they have more bytes. */
-#define SOME_BYTES (4u << 20)
-
-int64_t htw__inbox_list(struct htw__database *database, uint64_t *after,
-                        uint64_t ids[HTW__INBOX_SOME]) {
-    struct sqlite3_stmt *statement = database->statements[HTW__LIST_INBOX];
-    size_t count = 0;
-    int64_t bytes = 0;
-    int result = 1;
-    htw__statement_bind(database, HTW__LIST_INBOX, HTW__NUMBERS((int64_t)*after, HTW__INBOX_SOME));
-    while (bytes < SOME_BYTES && (result = htw__statement_step(database, HTW__LIST_INBOX)) == 1) {
-        ids[count++] = (uint64_t)sqlite3_column_int64(statement, 0);
-        bytes += sqlite3_column_int64(statement, 1);
-    }
-    if (result < 0)
-        return result;
-    sqlite3_reset(statement);
-    *after = result == 1 || count == HTW__INBOX_SOME ? ids[count - 1] : 0;
-    return (int64_t)count;
-}
-
-int htw__inbox_fetch(struct htw__database *database, uint64_t id, struct htw__job_row *ret_row,
-                     const char **ret_queue) {
-    enum { QUEUE = 7 };
-    struct sqlite3_stmt *statement = database->statements[HTW__FETCH_INBOX];
-    int error = read_row(database, HTW__FETCH_INBOX, id, ret_row);
+int htw__inbox_next(struct htw__database *database, uint64_t after, struct htw__job_row *ret_row,
+                    uint64_t *ret_id, const char **ret_queue) {
+    enum { QUEUE = 7, ID = 8 };
+    struct sqlite3_stmt *statement = database->statements[HTW__NEXT_INBOX];
+    int error = read_row(database, HTW__NEXT_INBOX, after, ret_row);
     if (error != 0)
         return error;
     bool has_queue = sqlite3_column_type(statement, QUEUE) != SQLITE_NULL;
+    *ret_id = (uint64_t)sqlite3_column_int64(statement, ID);
     *ret_queue = has_queue ? (const char *)sqlite3_column_text(statement, QUEUE) : NULL;
     if (!has_queue || *ret_queue != NULL)
         return 0;
@@ -340,17 +313,17 @@ int htw__inbox_fetch(struct htw__database *database, uint64_t id, struct htw__jo
     return htw__database_fail(database, SQLITE_NOMEM);
 }
 
-void htw__inbox_fetch_end(struct htw__database *database) {
-    sqlite3_reset(database->statements[HTW__FETCH_INBOX]);
+void htw__inbox_next_end(struct htw__database *database) {
+    sqlite3_reset(database->statements[HTW__NEXT_INBOX]);
 }
 
-static int leave_inbox(struct htw__database *database, uint64_t id) {
+int htw__inbox_leave(struct htw__database *database, uint64_t id) {
     int error = htw__statement_run(database, HTW__DELETE_INBOX, HTW__NUMBERS((int64_t)id));
     return error == 0 && sqlite3_changes(database->connection) == 0 ? -ENOENT : error;
 }
 
 int htw__inbox_remove(struct htw__database *database, uint64_t id) {
-    int error = database->is_guest ? leave_inbox(database, id) : -ENOENT;
+    int error = database->is_guest ? htw__inbox_leave(database, id) : -ENOENT;
     database->added.inbox += error == 0;
     return error;
 }
@@ -367,5 +340,5 @@ int htw__inbox_take_key(struct htw__database *database, const void *key, size_t 
     int error = htw__inbox_find_key(database, key, key_size, &id);
     if (error != 0 || id == 0)
         return error;
-    return is_if_absent ? -EEXIST : leave_inbox(database, id);
+    return is_if_absent ? -EEXIST : htw__inbox_leave(database, id);
 }

@@ -56,13 +56,8 @@ struct htw__job_row {
 /* Where a job is that was put like this; its counters are 0. */
 struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row);
 
-/* Its id must be of a block of the place where it is put: htw__ids_give(). */
+/* Its id must be of a block of the place where it is put (htw__ids_give()), or from the inbox: then `moved` says where it is. */
 int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row);
-
-/* The same for an id that is of no block: `moved` says where the job is. */
-int htw__database_insert_moved(struct htw__database *self, uint64_t id,
-                               const struct htw__job_row *row,
-                               const struct htw__whereabouts *where);
 
 /* Removes a job, its key, and what `moved` has about it. -ENOENT: there is no such job. */
 int htw__database_remove(struct htw__database *self, uint64_t id);
@@ -125,22 +120,18 @@ int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_
 
 /* ---- the inbox of a guest (reader.h): jobs that others have put, and that the journal has not taken in */
 
-/* The next jobs behind `*after`, which is set behind the last one, or to 0: there are no more. How many, or an error. */
-#define HTW__INBOX_SOME 128u
-int64_t htw__inbox_list(struct htw__database *database, uint64_t *after,
-                        uint64_t ids[HTW__INBOX_SOME]);
-
-/* Reads a job and the name of its queue. What they point to is valid until htw__inbox_fetch_end(). -ENOENT: it is not
-   there; then there is nothing to end. */
-int htw__inbox_fetch(struct htw__database *database, uint64_t id, struct htw__job_row *ret_row,
-                     const char **ret_queue);
-void htw__inbox_fetch_end(struct htw__database *database);
+/* Reads the next job behind the id `after`, its id and the name of its queue. What they point to is valid until
+   htw__inbox_next_end(). -ENOENT: there is none; then there is nothing to end. */
+int htw__inbox_next(struct htw__database *database, uint64_t after, struct htw__job_row *ret_row,
+                    uint64_t *ret_id, const char **ret_queue);
+void htw__inbox_next_end(struct htw__database *database);
 
 /* The job in the inbox that has the key; 0: none. 0 or an error. */
 int htw__inbox_find_key(struct htw__database *database, const void *key, size_t key_size,
                         uint64_t *ret_id);
 
-/* In a transaction: a job leaves the inbox. -ENOENT: it is not there. */
+/* In a transaction: a job leaves the inbox, or ends in it, which `added.inbox` counts. -ENOENT: it is not there. */
+int htw__inbox_leave(struct htw__database *database, uint64_t id);
 int htw__inbox_remove(struct htw__database *database, uint64_t id);
 
 /* In a transaction: a job is put under the key. If one of the inbox has it, that one goes, or -EEXIST. */

@@ -419,7 +419,6 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
         finish_in_memory(journal, step, job);
         return;
     }
-    htw__step_replace(journal, step->replaced);
     if (job != NULL)
         htw__jobs_end(&journal->jobs, job);
     job = step->job;

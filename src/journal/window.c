@@ -33,7 +33,7 @@ static int hand_over(struct htw_journal *journal, const struct htw__scan_row *ro
     struct htw__step steps[HTW__READ_STEP];
     for (int64_t i = 0; i < count; i++)
         steps[i] = stage_of(rows[i].id);
-    return count > 0 ? htw__submit_steps(journal, &staging, steps, (size_t)count) : 0;
+    return count > 0 ? htw__submit_own(journal, &staging, steps, (size_t)count) : 0;
 }
 
 static int fill(struct htw_journal *journal, struct htw__queue *queue) {
@@ -96,7 +96,7 @@ static int halve(struct htw_journal *journal, struct htw__queue *queue, struct h
         else if (step_count < STAGE_MAX)
             steps[step_count++] = stage_of(job->position.id);
     }
-    return step_count > 0 ? htw__submit_steps(journal, &staging, steps, step_count) : 0;
+    return step_count > 0 ? htw__submit_own(journal, &staging, steps, step_count) : 0;
 }
 
 static int move_back(struct htw_journal *journal) {

@@ -257,9 +257,10 @@ ROWS_TEST(rows_keep_large_counters) {
                                       .counters = { 1001, 1002, 1003, 1004, 1005 } };
     const struct htw__whereabouts before = where;
     assert_int_equal(htw__database_begin(&database), 0);
-    assert_int_equal(htw__database_insert_moved(&database, 1, &row, &where), 0);
+    assert_int_equal(htw__database_insert(&database, HTW__BLOCK_IDS, &row), 0);
+    assert_int_equal(htw__database_move(&database, HTW__BLOCK_IDS, &where), 0);
     commit();
-    assert_int_equal(htw__database_fetch(&database, 1, &row, &where), 0);
+    assert_int_equal(htw__database_fetch(&database, HTW__BLOCK_IDS, &row, &where), 0);
     assert_memory_equal(&where.counters, &before.counters, sizeof(where.counters));
     htw__database_fetch_end(&database);
 }
@@ -269,9 +270,10 @@ ROWS_TEST(rows_of_a_job_in_no_place_are_damaged) {
     struct htw__whereabouts where = { .place = htw__place_done(0, 1) +
                                                (UINT64_C(1) << HTW__PLACE_CLASS_BITS) };
     assert_int_equal(htw__database_begin(&database), 0);
-    assert_int_equal(htw__database_insert_moved(&database, 1, &row, &where), 0);
+    assert_int_equal(htw__database_insert(&database, HTW__BLOCK_IDS, &row), 0);
+    assert_int_equal(htw__database_move(&database, HTW__BLOCK_IDS, &where), 0);
     commit();
-    assert_int_equal(htw__database_fetch(&database, 1, &row, &where), -EIO);
+    assert_int_equal(htw__database_fetch(&database, HTW__BLOCK_IDS, &row, &where), -EIO);
     assert_true(database.is_distrusted);
 }
 
