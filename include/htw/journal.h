@@ -198,11 +198,6 @@ struct htw_journal_options {
     int64_t gather_ns;
     /** How long leases last where neither the request nor the job says it; 0 means 1 minute. */
     int64_t lease_ns;
-    /** How long a job stays in the file that was ended by done (htw_journal_done(), HTW_JOB_END): in the state
-        HTW_JOB_DONE, up to a minute longer; 0: not. For calls that change jobs it does not exist (-ENOENT), its key
-        is free, and it counts neither for `max_jobs` nor in `jobs` of the statistics. The writer removes it, also
-        what an earlier open has kept for longer, unless there is no scheduler. */
-    int64_t history_ns;
     /** The allocator of the journal's own memory, not of SQLite's; NULL means the default one. Must
         be thread-safe. The struct is copied. */
     const struct htw_allocator *allocator;
@@ -216,7 +211,7 @@ struct htw_journal_options {
 #define HTW_JOURNAL_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(struct htw_journal_options), NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, 0, 0, \
-            0, 0, 0, NULL, false, 0                                                                \
+            0, 0, NULL, false, 0                                                                   \
     }
 
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
@@ -366,7 +361,7 @@ struct htw_job {
     size_t key_size;
     uint64_t id; /**< receives the id, as `ret_id` of htw_journal_put() */
     /** The name of the queue: 1 to HTW_QUEUE_NAME_MAX bytes, which are copied. It exists from its first job
-        on, and as long as it has jobs (DONE ones, too), requests, a policy or a pause. NULL: the default queue. */
+        on, and as long as it has jobs, requests, a policy or a pause. NULL: the default queue. */
     const char *queue;
     uint32_t priority; /**< 0 comes first. Of equal ones, the job comes first that was put first */
     uint32_t flags;    /**< HTW_JOB_IF_ABSENT or 0 */
@@ -392,8 +387,7 @@ enum htw_job_state {
     HTW_JOB_DELAYED = 0, /**< its deadline is to come */
     HTW_JOB_READY = 1,   /**< it waits to be leased */
     HTW_JOB_LEASED = 2,  /**< leased, or in flight: delivered and not done */
-    HTW_JOB_BURIED = 3,  /**< put aside until it is kicked */
-    HTW_JOB_DONE = 4     /**< it has ended, and is kept for `history_ns`: only to be looked at */
+    HTW_JOB_BURIED = 3   /**< put aside until it is kicked */
 };
 
 /** What is done with a job that exists. -EALREADY: its state is another one than the step begins with. */
@@ -709,7 +703,7 @@ struct htw_job_info {
     size_t payload_size;
     const void *key; /**< NULL: none */
     size_t key_size;
-    int64_t deadline_ns; /**< LEASED: when the lease ends; DONE: when the job ended */
+    int64_t deadline_ns; /**< LEASED: when the lease ends */
     int64_t put_ns;      /**< when it was put; INT64_MIN: not known, as of a mere delay */
     int64_t lease_ns;    /**< how long its leases last, if the request does not say it */
     uint32_t priority;
@@ -738,8 +732,8 @@ struct htw_list_place {
 };
 
 /**
- * Shows jobs of a queue in a state: DELAYED by deadline, READY by priority, BURIED in the order of burying, DONE by
- * their end, LEASED in no order. `count` 1 with a zeroed place shows the first.
+ * Shows jobs of a queue in a state: DELAYED by deadline, READY by priority, BURIED in the order of burying,
+ * LEASED in no order. `count` 1 with a zeroed place shows the first.
  *
  * @param place is moved behind the last job that was visited. Jobs that change meanwhile, or between two calls, may be
  *              missed or come twice; those that stay come once.
@@ -747,8 +741,7 @@ struct htw_list_place {
  *         it;
  *         -ENOMEM, -EBUSY, -EIO, -ESHUTDOWN.
  *
- * Cost: some 5 us for each job, and for DELAYED and DONE the minutes in which jobs of any queue are due, or
- * have ended. It waits as htw_journal_peek(). Copies of jobs take up to 256 KiB, and one job more.
+ * Cost: some 5 us for each job, and for DELAYED the minutes in which jobs of any queue are due. It waits as htw_journal_peek(). Copies of jobs take up to 256 KiB, and one job more.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_list(struct htw_journal *journal, const char *queue,
                                              enum htw_job_state state, struct htw_list_place *place,
@@ -807,14 +800,14 @@ struct htw_queue_stats {
     const char *name; /**< NULL: the default queue; valid in a visit only */
     /** Durable jobs in each state. Overdue ones count as DELAYED until the journal has read them, and
         while the default queue is delivered, so do those that wait for `deliver`. */
-    uint64_t delayed, ready, leased, buried, done;
+    uint64_t delayed, ready, leased, buried;
     uint64_t waiting;        /**< requests that name it */
     int64_t paused_until_ns; /**< INT64_MIN: not paused */
     struct htw_queue_policy policy;
 };
 
 #define HTW_QUEUE_STATS_INIT \
-    { sizeof(struct htw_queue_stats), NULL, 0, 0, 0, 0, 0, 0, INT64_MIN, HTW_QUEUE_POLICY_INIT }
+    { sizeof(struct htw_queue_stats), NULL, 0, 0, 0, 0, 0, INT64_MIN, HTW_QUEUE_POLICY_INIT }
 
 /** Sets `stats` to HTW_QUEUE_STATS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_queue_stats_init(struct htw_queue_stats *stats);
@@ -883,8 +876,8 @@ struct htw_journal_stats {
     uint64_t queued;       /**< changes that wait to be written now */
     uint64_t memory_bytes; /**< memory of the journal, without SQLite's */
     uint64_t log_bytes;    /**< the size of PATH-wal now */
-    /** Jobs in each state now, as in struct htw_queue_stats; `kept` are DONE. */
-    uint64_t delayed, ready, leased, buried, kept;
+    /** Jobs in each state now, as in struct htw_queue_stats. */
+    uint64_t delayed, ready, leased, buried;
     uint64_t queues;   /**< how many there are now, the default one included */
     uint64_t requests; /**< for jobs, that wait now */
     /** How long the oldest job in memory has been due and waits to be delivered or leased, by its deadline or its put.
@@ -899,7 +892,7 @@ struct htw_journal_stats {
 #define HTW_JOURNAL_STATS_INIT                                                                     \
     {                                                                                              \
         sizeof(struct htw_journal_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                  \
+            0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                     \
             0, 0, 0, 0, 0, 0, 0                                                                    \
         }                                                                                          \
     }

@@ -16,7 +16,7 @@
 
 #define AT(member) HTW__OPTION_AT(struct htw__journal_request, member)
 
-static const char *const states[] = { "delayed", "ready", "leased", "buried", "done", NULL };
+static const char *const states[] = { "delayed", "ready", "leased", "buried", NULL };
 
 static const struct htw__option options[] = {
     { 'J', "json", NULL, htw__set_flag, AT(json),
@@ -32,8 +32,7 @@ static const struct htw__option options[] = {
       .help = "list: only jobs of this queue; put, lease, kick: the queue. '' is the\n"
               "default queue" },
     { 0, "state", "STATE", htw__set_choice, AT(state), .choice = states,
-      .help = "list: only jobs in this state: delayed, ready, leased, buried, or done,\n"
-              "which are kept for a time, and are in no other list" },
+      .help = "list: only jobs in this state: delayed, ready, leased or buried" },
     { 0, "key", "KEY", htw__set_word, AT(key),
       .help = "put: the key of the job, which replaces the job that has it" },
     { 0, "priority", "N", htw__set_number, AT(priority),

@@ -108,8 +108,7 @@ static bool read_queues(const struct view *view, struct queues *queues) {
 
 static bool is_wanted(const struct view *view, const char *queue, enum htw_job_state state) {
     const struct htw__journal_request *request = view->request;
-    bool is_of_state = request->state == HTW__STATE_ANY ? state != HTW_JOB_DONE
-                                                        : request->state == (uint32_t)state;
+    bool is_of_state = request->state == HTW__STATE_ANY || request->state == (uint32_t)state;
     return is_of_state &&
            (request->queue == NULL || strcmp(request->queue, queue == NULL ? "" : queue) == 0);
 }
@@ -139,7 +138,7 @@ static bool print_row(void *context, const struct htw_job_info *job) {
 
 static bool list_queue(struct view *view, const char *queue) {
     int got = 0;
-    for (int state = HTW_JOB_DELAYED; state <= HTW_JOB_DONE && got >= 0; state++) {
+    for (int state = HTW_JOB_DELAYED; state <= HTW_JOB_BURIED && got >= 0; state++) {
         struct htw_list_place place = { { 0 } };
         if (!is_wanted(view, queue, (enum htw_job_state)state))
             continue;
@@ -174,8 +173,7 @@ static void print_all(const struct htw_job_info *job) {
     print_word(job->queue);
     printf("\npriority  %" PRIu32 "\n", job->priority);
     if (htw__job_deadline(job) != HTW__JOB_NO_DEADLINE)
-        printf("%s  %s\n", job->state == HTW_JOB_DONE ? "ended   " : "deadline",
-               htw__instant_or_never(job->deadline_ns, text));
+        printf("deadline  %s\n", htw__instant_or_never(job->deadline_ns, text));
     if (job->put_ns != INT64_MIN)
         printf("put       %s\n", htw__instant_or_never(job->put_ns, text));
     if (job->lease_ns > 0)
@@ -226,12 +224,11 @@ static void print_numbers(struct view *view, const struct htw_queue_stats *stats
         htw__json_number(json, "ready", stats->ready);
         htw__json_number(json, "leased", stats->leased);
         htw__json_number(json, "buried", stats->buried);
-        htw__json_number(json, "done", stats->done);
         htw__json_end(json, '}');
         return;
     }
-    printf("%9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  ", stats->delayed,
-           stats->ready, stats->leased, stats->buried, stats->done);
+    printf("%9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  ", stats->delayed, stats->ready,
+           stats->leased, stats->buried);
     print_word(stats->name);
     putchar('\n');
 }
@@ -265,8 +262,7 @@ static void print_all_numbers(struct view *view, const struct queues *queues, ui
         htw__json_begin(json, NULL, '{');
         htw__json_begin(json, "queues", '[');
     } else {
-        printf("%9s %9s %9s %9s %9s  %s\n", "DELAYED", "READY", "LEASED", "BURIED", "DONE",
-               "QUEUE");
+        printf("%9s %9s %9s %9s  %s\n", "DELAYED", "READY", "LEASED", "BURIED", "QUEUE");
     }
     for (size_t i = 0; i < queues->count; i++)
         print_numbers(view, &queues->of[i].stats);
@@ -329,7 +325,7 @@ int htw__journal_check(const struct htw__journal_request *request) {
         is_open &&
         htw__journal_succeeds(htw_journal_check(view->journal, print_problem, &problems)) &&
         htw__journal_succeeds(htw_journal_get_stats(view->journal, &stats));
-    uint64_t jobs = stats.jobs + stats.kept;
+    uint64_t jobs = stats.jobs;
     bool is_good = is_complete && problems.count == 0;
     if (is_open && request->json) {
         htw__json_end(&view->json, ']');

@@ -8,7 +8,7 @@
 #include <htw/journal.h>
 
 /* By enum htw_job_state. */
-#define HTW__JOB_STATES "delayed", "ready", "leased", "buried", "done"
+#define HTW__JOB_STATES "delayed", "ready", "leased", "buried"
 
 /* When it is due, its lease ends, or it has ended; HTW_NEVER_NS: never; HTW__JOB_NO_DEADLINE: none of these, as of one that is
    BURIED, or is READY and was given none. */

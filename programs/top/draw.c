@@ -81,7 +81,6 @@ static const struct part of_journal[] = {
     { HTW__DURATION, "oldest in memory", "oldest_ns" },
     { HTW__COUNT, "requests", "requests" },
     { HTW__COUNT, "queues", "queues" },
-    { HTW__COUNT, "done", "kept" },
     { HTW__BYTES, "log", "log_bytes" },
     { HTW__BYTES, "memory", "memory_bytes" },
     { LINE, "  per second: ", "" },

@@ -361,7 +361,7 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
     journal->database.from_inbox = 0;
     struct htw__change *callers, *others = finish_all(journal, batch, error, &callers);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
-    journal->stats.jobs = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
+    journal->stats.jobs = journal->database.jobs;
     htw__reader_evict(journal);
     htw__slots_arm(journal);
     htw__mutex_unlock(&journal->mutex);
@@ -429,8 +429,7 @@ void htw__commit_queue(struct htw_journal *journal) {
     struct htw__change *batch = take_queue(journal);
     uint64_t next_id = journal->ids.next_block;
     /* What is taken in may make the first queue. */
-    journal->counts_queues = journal->database.is_guest || journal->history_ns > 0 ||
-                             htw__queues_are_used(&journal->queues);
+    journal->counts_queues = journal->database.is_guest || htw__queues_are_used(&journal->queues);
     bool has_failed = journal->has_failed;
     htw__mutex_unlock(&journal->mutex);
     commit_batch(journal, batch, next_id, has_failed);

@@ -69,11 +69,10 @@
       "FROM @moved_place p CROSS JOIN @moved m ON m.id = p.id WHERE p.place <= ?1 AND "            \
       "m.deadline <= ?2 GROUP BY 1, 2")                                                            \
     S(READ_QUEUES,                                                                                 \
-      "SELECT number, name, policy, delayed, ready, leased, buried, done FROM @queue ORDER "       \
+      "SELECT number, name, policy, delayed, ready, leased, buried FROM @queue ORDER "             \
       "BY number")                                                                                 \
-    S(STORE_QUEUE,                                                                                 \
-      "INSERT OR REPLACE INTO @queue (number, delayed, ready, leased, buried, done, name, "        \
-      "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                           \
+    S(STORE_QUEUE, "INSERT OR REPLACE INTO @queue (number, delayed, ready, leased, buried, name, " \
+                   "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                  \
     S(DELETE_QUEUE, "DELETE FROM @queue WHERE number = ?1")                                        \
     S(NEXT_INBOX, "SELECT deadline, key, payload, 0, priority, 0, lease, queue, id FROM @inbox "   \
                   "WHERE id > ?1 ORDER BY id LIMIT 1")                                             \

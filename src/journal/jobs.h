@@ -34,7 +34,7 @@ struct htw__turn {
 #define HTW__TURN_LAST ((struct htw__turn) { UINT64_MAX, INT64_MAX, UINT64_MAX })
 
 /* Jobs by enum htw_job_state; in the file LEASED is durably. DELAYED of the default queue is what is left of all jobs. */
-enum { HTW__QUEUE_STATES = HTW_JOB_DONE + 1 };
+enum { HTW__QUEUE_STATES = HTW_JOB_BURIED + 1 };
 struct htw__queue_counts {
     int64_t of[HTW__QUEUE_STATES];
 };

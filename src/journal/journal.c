@@ -32,7 +32,6 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->is_manual = scheduler != NULL && htw_scheduler_clock(scheduler) == HTW_CLOCK_MANUAL;
     journal->near_ns = options->near_ns == 0 ? NEAR_NS : options->near_ns;
     journal->gather_ns = options->gather_ns == 0 ? GATHER_NS : options->gather_ns;
-    journal->history_ns = options->history_ns;
     journal->lease_ns = options->lease_ns == 0 ? LEASE_NS : options->lease_ns;
     journal->guest.interval_ns = options->inbox_ns == 0 ? INBOX_NS : options->inbox_ns;
     journal->max_jobs = options->max_jobs;
@@ -82,9 +81,7 @@ static int load(struct htw_journal *journal) {
     int error = htw__queues_load(&journal->queues, database);
     if (error != 0)
         return error;
-    uint64_t done = (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
-    journal->stats.found = journal->stats.jobs = database->jobs - done;
-    journal->forget_ns = done > 0 ? INT64_MIN : HTW_NEVER_NS;
+    journal->stats.found = journal->stats.jobs = database->jobs;
     journal->last_put_us = database->last_put_us;
     journal->generation = database->generation;
     journal->ids.next_block = journal->ids.reserved = database->next_id;

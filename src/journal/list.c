@@ -16,9 +16,9 @@
 
 /* What the public struct holds. Without padding: callers compare the bytes of places. */
 struct list_place {
-    struct htw__turn turn;      /* READY, LEASED: the last one */
-    struct htw__scan scan;      /* READY: behind the window. BURIED */
-    struct htw__position after; /* DELAYED, DONE. LEASED: not in memory, by an earlier process */
+    struct htw__turn turn;          /* READY, LEASED: the last one */
+    struct htw__scan scan;          /* READY: behind the window. BURIED */
+    struct htw__position after;     /* DELAYED. LEASED: not in memory, by an earlier process */
     uint32_t has_begun, is_in_file; /* yes or no */
 };
 _Static_assert(sizeof(struct list_place) <= sizeof(struct htw_list_place), "room for a place");
@@ -208,9 +208,7 @@ static int add_turns(struct list *list, struct htw__turn last) {
 /* Up to an instant. */
 static int find_by_time(struct list *list, int64_t last_ns) {
     struct htw__selection selection;
-    int error = htw__selection_init(
-        list->journal, &selection,
-        list->state == HTW_JOB_DONE ? HTW__PLACE_DONE : HTW__PLACE_DELAYED, list->capacity);
+    int error = htw__selection_init(list->journal, &selection, list->capacity);
     if (error != 0)
         return error;
     selection.after = list->place.after;
@@ -357,7 +355,7 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
                      struct htw_list_place *place, uint32_t count, htw_job_visit *visit,
                      void *context) {
     if (visit == NULL || place == NULL || !htw__queue_name_is_valid(queue) ||
-        (unsigned)state > HTW_JOB_DONE || count > INT32_MAX)
+        (unsigned)state > HTW_JOB_BURIED || count > INT32_MAX)
         return htw__journal_fail_as(-EINVAL, "a list is not valid");
     int error = htw__journal_refusal(journal);
     if (error != 0 || count == 0)

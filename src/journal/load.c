@@ -8,8 +8,7 @@
 /* ---- states */
 
 enum htw_job_state htw__filed_state(const struct htw__whereabouts *where) {
-    static const enum htw_job_state states[] = { HTW_JOB_DELAYED, HTW_JOB_READY, HTW_JOB_BURIED,
-                                                 HTW_JOB_DONE };
+    static const enum htw_job_state states[] = { HTW_JOB_DELAYED, HTW_JOB_READY, HTW_JOB_BURIED };
     return where->is_leased ? HTW_JOB_LEASED : states[htw__place_class_of(where->place)];
 }
 
@@ -22,7 +21,7 @@ enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
 
 enum htw__job_state htw__state_in_memory(const struct htw__whereabouts *where) {
     static const enum htw__job_state states[] = { HTW__JOB_WAITING, HTW__JOB_READY, HTW__JOB_LEASED,
-                                                  HTW__JOB_QUEUED, HTW__JOB_QUEUED };
+                                                  HTW__JOB_QUEUED };
     return states[htw__filed_state(where)];
 }
 

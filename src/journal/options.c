@@ -35,8 +35,6 @@ const char *htw_journal_options_invalid(const struct htw_journal_options *option
         return "near_ns";
     if (options->lease_ns < 0)
         return "lease_ns";
-    if (options->history_ns < 0)
-        return "history_ns";
     if (options->gather_ns < 0 || options->gather_ns > HTW_JOURNAL_GATHER_NS_MAX)
         return "gather_ns";
     if (options->inbox_ns < 0 || (options->inbox_ns != 0 && !options->is_guest))

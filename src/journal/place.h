@@ -14,8 +14,7 @@
 enum htw__place_class {
     HTW__PLACE_DELAYED, /* bucket, queue: due by the clock. Also leased, until the lease ends */
     HTW__PLACE_READY,   /* queue, priority */
-    HTW__PLACE_BURIED,  /* queue */
-    HTW__PLACE_DONE     /* bucket of the end, queue */
+    HTW__PLACE_BURIED   /* queue */
 };
 
 #define HTW__PLACE_CLASS_BITS 61u /* below the class */
@@ -54,15 +53,11 @@ static inline uint64_t htw__place_buried(uint32_t queue) {
     return htw__place(HTW__PLACE_BURIED, queue, 0);
 }
 
-static inline uint64_t htw__place_done(int64_t end_ns, uint32_t queue) {
-    return htw__place(HTW__PLACE_DONE, htw__bucket_of(end_ns), queue);
-}
-
 static inline enum htw__place_class htw__place_class_of(uint64_t place) {
     return (enum htw__place_class)(place >> HTW__PLACE_CLASS_BITS);
 }
 
-/* DELAYED and DONE: the bucket. */
+/* DELAYED: the bucket. */
 static inline uint64_t htw__place_bucket(uint64_t place) {
     return (place & ((UINT64_C(1) << HTW__PLACE_CLASS_BITS) - 1)) >> HTW__PLACE_LOW_BITS;
 }

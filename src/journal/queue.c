@@ -204,16 +204,11 @@ static const char *name_of(const struct htw__queues *queues, struct sqlite3_stmt
                : NULL;
 }
 
-/* Of those that have not ended. */
 static int64_t sum_of(const struct htw__queue_counts *counts) {
     int64_t sum = 0;
-    for (size_t i = 0; i < HTW_JOB_DONE; i++)
+    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
         sum += counts->of[i];
     return sum;
-}
-
-static bool has_jobs(const struct htw__queue_counts *counts) {
-    return sum_of(counts) != 0 || counts->of[HTW_JOB_DONE] != 0;
 }
 
 static void add_counts(struct htw__queue_counts *counts, const struct htw__queue_counts *by) {
@@ -292,16 +287,16 @@ static int write_queue(struct htw__queue *queue, struct htw__database *database)
     const struct htw_queue_policy *policy =
         queue->new_policy == NULL ? &queue->policy : queue->new_policy;
     bool has_policy = htw__policy_is_on(policy);
-    if (!has_jobs(&counts) && !has_policy)
+    if (sum_of(&counts) == 0 && !has_policy)
         return queue->is_stored
                    ? htw__statement_run(database, HTW__DELETE_QUEUE, HTW__NUMBERS(number))
                    : 0;
-    htw__statement_bind_blob(statement, 7, queue->name, queue->name_size);
-    htw__statement_bind_optional(statement, 8, has_policy ? text : NULL,
+    htw__statement_bind_blob(statement, 6, queue->name, queue->name_size);
+    htw__statement_bind_optional(statement, 7, has_policy ? text : NULL,
                                  has_policy ? htw__policy_write(policy, text) : 0);
     return htw__statement_run(
         database, HTW__STORE_QUEUE,
-        HTW__NUMBERS(number, counts.of[0], counts.of[1], counts.of[2], counts.of[3], counts.of[4]));
+        HTW__NUMBERS(number, counts.of[0], counts.of[1], counts.of[2], counts.of[3]));
 }
 
 int htw__queues_write(struct htw__queue **changed, struct htw__database *database) {
@@ -325,7 +320,7 @@ void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queue *
             add_counts(&queues->all, &queue->added);
             if (queue->new_policy != NULL)
                 queue->policy = *queue->new_policy;
-            queue->is_stored = has_jobs(&queue->counts) || htw__policy_is_on(&queue->policy);
+            queue->is_stored = sum_of(&queue->counts) != 0 || htw__policy_is_on(&queue->policy);
             queue->is_used = queue->is_used || queue->is_stored;
         }
         queue->added = (struct htw__queue_counts) { { 0 } };
@@ -366,7 +361,6 @@ void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue 
         .ready = (uint64_t)counts.of[HTW_JOB_READY],
         .leased = (uint64_t)counts.of[HTW_JOB_LEASED],
         .buried = (uint64_t)counts.of[HTW_JOB_BURIED],
-        .done = (uint64_t)counts.of[HTW_JOB_DONE],
         .waiting = queue->waiting,
         .paused_until_ns = queue->pause.at_ns,
         .policy = queue->policy,

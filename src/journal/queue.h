@@ -72,11 +72,10 @@ struct htw__job *htw__queue_next(const struct htw__queue *queue);
 
 bool htw__queue_name_is_valid(const char *name);
 
-/* The jobs of all queues by state. `jobs_in_file`: without those that are DONE. */
+/* The jobs of all queues by state. */
 struct htw__queue_counts htw__queues_count(const struct htw__queues *queues,
                                            const struct htw__jobs *jobs, uint64_t jobs_in_file);
 
-/* `jobs_in_file` as there. */
 void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue *queue,
                       const struct htw__jobs *jobs, uint64_t jobs_in_file,
                       struct htw_queue_stats *ret_stats);

@@ -10,9 +10,6 @@
  *
  * THE WINDOWS of queues (queue.h) are moved.
  *
- * HISTORY. Jobs that are done and stay for a time are in places of DONE, by the minute of their end. A minute is removed when
- * the time of its last job is over, some jobs in a commit.
- *
  * THE INBOX of a guest: a journal whose tables are in the file of a program. Anyone who can write to the file puts a job by an
  * INSERT into `htw_inbox`, in a transaction of their own. The writer looks at it when it is woken, and at intervals, and
  * TAKES IN what is there: in one transaction the row leaves the inbox and becomes a job. That has the same id, which is of no
@@ -39,9 +36,6 @@ int htw__reader_step(struct htw_journal *journal);
 bool htw__window_has_work(const struct htw_journal *journal);
 int htw__window_step(struct htw_journal *journal);
 
-bool htw__history_has_work(const struct htw_journal *journal);
-int htw__history_step(struct htw_journal *journal);
-
 /* ---- the reader */
 
 void htw__reader_init(struct htw_journal *journal);
@@ -62,12 +56,6 @@ void htw__reader_evict(struct htw_journal *journal);
 
 /* Whether READY jobs have no room in memory, until some have gone to the file. */
 bool htw__window_is_full(const struct htw_journal *journal);
-
-/* ---- history */
-
-/* In the transaction: a job ends, and is kept. `where` is changed. 0 or an error. */
-int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,
-                      struct htw__whereabouts *where);
 
 /* ---- the inbox */
 

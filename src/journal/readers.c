@@ -14,7 +14,6 @@ static const struct {
 } readers[] = {
     { htw__reader_has_work, htw__reader_step },
     { htw__window_has_work, htw__window_step },
-    { htw__history_has_work, htw__history_step },
 };
 enum { READERS = sizeof(readers) / sizeof(readers[0]) };
 

@@ -109,7 +109,7 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
                       .kicks = (uint32_t)sqlite3_column_int64(statement, 9) },
     };
     sqlite3_reset(statement);
-    return htw__place_class_of(ret->place) <= HTW__PLACE_DONE
+    return htw__place_class_of(ret->place) <= HTW__PLACE_BURIED
                ? 0
                : htw__database_distrust(self, "the place of a job is damaged");
 }
@@ -206,45 +206,30 @@ static int remove_row(struct htw__database *self, uint64_t id) {
     return htw__database_has_moved(self) ? remove_moved(self, id) : 0;
 }
 
-/* What is only known while the row is there: its key, and the place where it was put. */
-static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key,
-                           uint64_t *ret_place) {
-    struct htw__job_row row;
-    int error = read_row(self, HTW__PUT_AS, id, &row);
-    if (error != 0)
-        return error;
-    if (removes_key && row.key != NULL)
-        error = remove_key(self, &row);
-    sqlite3_reset(self->statements[HTW__PUT_AS]);
-    *ret_place = htw__database_where_put(&row).place;
-    return error;
+static bool has_keys(const struct htw__database *self) {
+    return (int64_t)self->keyed + self->added.keyed > 0;
 }
 
+/* `place`: where it was put; asked for if it is the last of its block that is known. */
 static int remove_job(struct htw__database *self, uint64_t id, bool removes_key) {
-    bool has_more = htw__blocks_have_more(&self->blocks, id);
     uint64_t place = HTW__PLACE_NONE;
-    int error = !has_more || removes_key ? prepare_removal(self, id, removes_key, &place) : 0;
+    int error = 0;
+    if (removes_key || !htw__blocks_have_more(&self->blocks, id)) {
+        struct htw__job_row row;
+        error = read_row(self, HTW__PUT_AS, id, &row);
+        if (error == 0)
+            place = htw__database_where_put(&row).place;
+        if (error == 0 && removes_key && row.key != NULL)
+            error = remove_key(self, &row);
+        sqlite3_reset(self->statements[HTW__PUT_AS]);
+    }
     if (error == 0)
         error = remove_row(self, id);
     return error == 0 ? htw__blocks_leave(self, id, place) : error;
 }
 
-static bool has_keys(const struct htw__database *self) {
-    return (int64_t)self->keyed + self->added.keyed > 0;
-}
-
 int htw__database_remove(struct htw__database *self, uint64_t id) {
     return remove_job(self, id, has_keys(self));
-}
-
-int htw__database_keep(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
-    uint64_t place;
-    int error = has_keys(self) ? prepare_removal(self, id, true, &place) : 0;
-    return error == 0 ? htw__database_move(self, id, to) : error;
-}
-
-int htw__database_forget(struct htw__database *self, uint64_t id) {
-    return remove_job(self, id, false);
 }
 
 static int find_key(struct htw__database *self, enum htw__statement which, const void *key,

@@ -7,7 +7,7 @@
  * other. `block` says which ids the jobs of a place may have. Its row is made with the first job that needs it, and
  * removed when the last job of it has gone.
  *
- * MOVED. A job that is no longer as it was put (released, moved, buried, kicked, leased durably, done and kept), or that
+ * MOVED. A job that is no longer as it was put (released, moved, buried, kicked, leased durably), or that
  * others have put (reader.h), has a row in `moved` too, which says where it is now; `moved_place` finds it there. Its block does not count for it.
  *
  * Where no job was moved, that costs nothing. Changes are made between htw__database_begin() and _commit(); a
@@ -34,7 +34,7 @@ struct htw__counters {
 struct htw__whereabouts {
     uint64_t place;
     int64_t rank; /* the order within the place: READY: its `put_us`; BURIED: a number that rises */
-    int64_t deadline_ns; /* DELAYED: when it is due, or when its lease ends; DONE: its end */
+    int64_t deadline_ns; /* DELAYED: when it is due, or when its lease ends */
     uint32_t priority;
     bool is_leased; /* durably: in class DELAYED */
     struct htw__counters counters;
@@ -61,10 +61,6 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
 
 /* Removes a job, its key, and what `moved` has about it. -ENOENT: there is no such job. */
 int htw__database_remove(struct htw__database *self, uint64_t id);
-
-/* The end of a job that is kept: it loses its key, and is in a place of DONE. And the removal of it. */
-int htw__database_keep(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to);
-int htw__database_forget(struct htw__database *self, uint64_t id);
 
 /* Says where a job is now, which must exist. -ENOENT: it does not. */
 int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to);

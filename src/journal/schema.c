@@ -61,8 +61,7 @@ static const struct object {
       "NULL, PRIMARY KEY (place, rank, id)) WITHOUT ROWID",
       OWN },
     { "CREATE TABLE @queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
-      "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, done "
-      "INTEGER NOT NULL, policy BLOB)",
+      "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, policy BLOB)",
       OWN },
     /* ANALYZE */
     { "CREATE TABLE sqlite_stat1(tbl,idx,stat)", ADDED },

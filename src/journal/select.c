@@ -12,8 +12,8 @@ static size_t size_of(size_t wanted) {
 }
 
 int htw__selection_init(struct htw_journal *journal, struct htw__selection *selection,
-                        enum htw__place_class class, size_t wanted) {
-    *selection = (struct htw__selection) { .class = class, .wanted = wanted, .room = wanted };
+                        size_t wanted) {
+    *selection = (struct htw__selection) { .wanted = wanted, .room = wanted };
     selection->rows = htw__journal_allocate(journal, size_of(wanted));
     return selection->rows == NULL ? htw__journal_fail_as(-ENOMEM, "no memory for a list of jobs")
                                    : 0;
@@ -59,8 +59,8 @@ static int select_place(struct htw__database *database, struct htw__selection *s
 int htw__selection_find(struct htw__database *database, uint32_t queue,
                         struct htw__selection *selection) {
     uint64_t minute = htw__bucket_of(selection->after.deadline_ns), place;
-    uint64_t last = htw__place(selection->class, htw__bucket_of(INT64_MAX), UINT32_MAX);
-    uint64_t next = htw__place(selection->class, minute, queue);
+    uint64_t last = htw__place(HTW__PLACE_DELAYED, htw__bucket_of(INT64_MAX), UINT32_MAX);
+    uint64_t next = htw__place(HTW__PLACE_DELAYED, minute, queue);
     selection->count = 0;
     while (selection->count < selection->wanted) {
         int error = htw__database_next_place(database, next, last, &place);
@@ -69,12 +69,12 @@ int htw__selection_find(struct htw__database *database, uint32_t queue,
         if (place == HTW__PLACE_NONE)
             return 0;
         minute = htw__place_bucket(place);
-        uint64_t own = htw__place(selection->class, minute, queue);
+        uint64_t own = htw__place(HTW__PLACE_DELAYED, minute, queue);
         if (place == own)
             error = select_place(database, selection, place);
         if (error != 0)
             return error;
-        next = place < own ? own : htw__place(selection->class, minute + 1, queue);
+        next = place < own ? own : htw__place(HTW__PLACE_DELAYED, minute + 1, queue);
     }
     return 0;
 }
@@ -115,7 +115,7 @@ static int kick_buried(struct htw_journal *journal, struct htw__change *change, 
 
 static int kick_delayed(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
     struct htw__selection selection;
-    int error = htw__selection_init(journal, &selection, HTW__PLACE_DELAYED, wanted);
+    int error = htw__selection_init(journal, &selection, wanted);
     if (error != 0)
         return error;
     selection.after = (struct htw__position) { htw__journal_now(journal), UINT64_MAX };

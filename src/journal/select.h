@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* select.h - the first jobs of a queue in the file: delayed ones by deadline, those that are done by their end, those of a kick. */
+/* select.h - the first jobs of a queue in the file: delayed ones by deadline, and those of a kick. */
 #ifndef HTW_SRC_JOURNAL_SELECT_H
 #define HTW_SRC_JOURNAL_SELECT_H
 
@@ -7,7 +7,6 @@
 
 /* The first jobs behind a position. */
 struct htw__selection {
-    enum htw__place_class class; /* DELAYED or DONE */
     struct htw__position after;
     struct htw__position *rows; /* `count` of them; there is room for twice `room`, and a scan */
     size_t count, wanted;       /* at most `room` */
@@ -16,7 +15,7 @@ struct htw__selection {
 
 /* 0 or -ENOMEM. */
 int htw__selection_init(struct htw_journal *journal, struct htw__selection *selection,
-                        enum htw__place_class class, size_t wanted);
+                        size_t wanted);
 void htw__selection_fini(struct htw_journal *journal, struct htw__selection *selection);
 
 /* Finds up to `wanted` jobs behind `after`. Without the lock, in the thread that has the database. 0 or an error. */

@@ -39,7 +39,7 @@ static struct htw__job *first_job(const struct htw_journal *journal) {
    does not read. */
 static int64_t next_read_ns(const struct htw_journal *journal) {
     int64_t now = htw__journal_now(journal);
-    int64_t read_ns = htw__clock_earlier(htw__reader_next(journal), journal->forget_ns);
+    int64_t read_ns = htw__reader_next(journal);
     return read_ns > now ? read_ns : now + PERIOD_NS;
 }
 
@@ -70,8 +70,7 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
 
 /* Whether the writer has something to read, or writes a change of the journal itself. */
 static bool awaits_writer(const struct htw_journal *journal) {
-    return journal->under_way[HTW__OWN_STAGE] > 0 || journal->under_way[HTW__OWN_FORGET] > 0 ||
-           htw__readers_have_work(journal);
+    return journal->under_way[HTW__OWN_STAGE] > 0 || htw__readers_have_work(journal);
 }
 
 void htw__slots_arm(struct htw_journal *journal) {

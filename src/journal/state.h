@@ -78,7 +78,6 @@ struct htw__leases {
 /* Changes of the journal itself, by what they are for. */
 enum htw__own {
     HTW__OWN_STAGE,   /* memory becomes free: window.c */
-    HTW__OWN_FORGET,  /* DONE jobs are removed: history.c */
     HTW__OWN_TAKE_IN, /* jobs of the inbox: guest.c */
     HTW__OWN_LEASE,   /* a durable lease begins, or a lease has ended: lease.c */
     HTW__OWN_KINDS
@@ -107,7 +106,7 @@ struct htw_journal {
     bool is_manual;       /* the clock of the scheduler */
     bool is_read_only;    /* opened to be read */
     bool has_counted_due; /* in it: `queues` count as READY what is due */
-    int64_t near_ns, gather_ns, lease_ns, history_ns;
+    int64_t near_ns, gather_ns, lease_ns;
     uint64_t max_jobs, max_in_flight;
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
     size_t ready_max;               /* of the second, for READY jobs */
@@ -159,7 +158,6 @@ struct htw_journal {
     struct htw__queue *changed;         /* of the thread that has set is_in_use */
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
     uint64_t under_way[HTW__OWN_KINDS]; /* changes of its own */
-    int64_t forget_ns; /* when it is the turn of the next one; HTW_NEVER_NS: of none */
     int64_t last_put_us;
     struct htw__position cursor;
     struct htw__position reach; /* memory takes jobs up to here; behind the cursor during a scan */

@@ -85,7 +85,6 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
     stats->ready = (uint64_t)counts.of[HTW_JOB_READY];
     stats->leased = (uint64_t)counts.of[HTW_JOB_LEASED];
     stats->buried = (uint64_t)counts.of[HTW_JOB_BURIED];
-    stats->kept = (uint64_t)counts.of[HTW_JOB_DONE];
     stats->queues = htw__key_table_count(&journal->queues.by_name) + 1;
     stats->requests = htw__key_table_count(&journal->leases.by_number);
     stats->oldest_ns = oldest_ns < 0 ? 0 : (uint64_t)oldest_ns;

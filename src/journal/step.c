@@ -206,37 +206,15 @@ static void count(struct htw_journal *journal, uint32_t queue, const struct htw_
     htw__count_job(journal, queue, htw__filed_state(where), by);
 }
 
-/* One that is DONE does not exist any more. */
-static int fetch(struct htw_journal *journal, uint64_t id, struct htw__job_row *row,
-                 struct htw__whereabouts *where) {
-    int error = htw__database_fetch(&journal->database, id, row, where);
-    if (error != 0 || htw__place_class_of(where->place) != HTW__PLACE_DONE)
-        return error;
-    htw__database_fetch_end(&journal->database);
-    return -ENOENT;
-}
-
 static int count_end(struct htw_journal *journal, uint64_t id) {
     struct htw__job_row row;
     struct htw__whereabouts where;
-    int error = fetch(journal, id, &row, &where);
+    int error = htw__database_fetch(&journal->database, id, &row, &where);
     if (error != 0)
         return error;
     htw__database_fetch_end(&journal->database);
     count(journal, row.queue, &where, -1);
     return 0;
-}
-
-/* Or keeps it as one that is DONE. */
-static int end(struct htw_journal *journal, uint64_t id, uint32_t queue,
-               struct htw__whereabouts *where, bool is_kept) {
-    count(journal, queue, where, -1);
-    if (!is_kept)
-        return htw__database_remove(&journal->database, id);
-    int error = htw__history_keep(journal, id, queue, where);
-    if (error == 0)
-        count(journal, queue, where, 1);
-    return error;
 }
 
 int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
@@ -308,12 +286,11 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
         return error;
     if (step->kind == HTW__STEP_NONE)
         return 0;
-    bool is_kept = step->kind == HTW_JOB_END && journal->history_ns > 0;
-    if (ends && step->is_held && !is_kept)
+    if (ends && step->is_held)
         return remove_held(journal, step);
     if (ends && step->attempt == 0 && !journal->counts_queues)
         return htw__database_remove(&journal->database, step->id);
-    error = fetch(journal, step->id, &row, &where);
+    error = htw__database_fetch(&journal->database, step->id, &row, &where);
     if (error == -ENOENT && step->is_optional) /* ended by its key in this transaction */
         step->kind = HTW__STEP_NONE;
     if (error != 0)
@@ -333,13 +310,12 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
         step->kind = HTW__STEP_NONE;
     if (is_left_out || error != 0)
         return is_left_out ? 0 : error;
-    if (ends)
-        return end(journal, step->id, queue, &where, is_kept);
-    error = htw__database_move(&journal->database, step->id, &where);
-    if (error == 0) {
+    error = ends ? htw__database_remove(&journal->database, step->id)
+                 : htw__database_move(&journal->database, step->id, &where);
+    if (error == 0)
         count(journal, queue, &before, -1);
+    if (error == 0 && !ends)
         count(journal, queue, &where, 1);
-    }
     return error;
 }
 

@@ -81,7 +81,6 @@
     METRIC("htw_journal_ready", ready, "Jobs READY.")                                         \
     METRIC("htw_journal_leased", leased, "Jobs LEASED, or in flight.")                        \
     METRIC("htw_journal_buried", buried, "Jobs BURIED.")                                      \
-    METRIC("htw_journal_kept", kept, "Jobs DONE that are kept.")                              \
     METRIC("htw_journal_queues", queues, "Queues.")                                           \
     METRIC("htw_journal_requests", requests, "Requests for jobs that wait.")                  \
     METRIC("htw_journal_stopped", stopped, "1 if the journal has stopped by itself.")

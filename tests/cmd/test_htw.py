@@ -75,7 +75,7 @@ REFUSED = {
         "": "ACTION expected", "bogus f": "unknown action: bogus", "list": "FILE expected after list", "list f 1": "not expected: 1",
         "cancel f": "ID expected after f", "cancel f -1": "invalid option", "show f 1x": "not an id: 1x", "-n x list f": "--limit: not a number",
         "-n 1 show f": "--limit: not with this action", "-p list f": "--payload: not", "-p -J show f": "--payload: not with --json",
-        "-q a cancel f 1": "--queue: not", "--state gone list f": "--state: not one of delayed, ready, leased, buried, done: gone",
+        "-q a cancel f 1": "--queue: not", "--state gone list f": "--state: not one of delayed, ready, leased, buried: gone",
         "put f": "WHEN expected after f", "put f soon a": "WHEN: number expected: soon", "move f 1 +99999999999d": "WHEN: delay too long",
         "put f +106000d": "WHEN: later than 2262", "put f +1s a b": "not expected: b", "move f 1": "WHEN expected after 1",
         "move f 1 2 3": "not expected: 3",

@@ -278,19 +278,6 @@ TEST(journal_without_memory_for_a_lease_or_notice_loses_no_job) {
     CHECK(failures > 2);
 }
 
-TEST(journal_keeps_done_jobs) {
-    htw::journal_options options;
-    options.history = 1h;
-    fixture fixture(options);
-    htw::journal &journal = fixture.journal;
-    journal.put(of_queue("one"));
-    CHECK(journal.lease("mail").done());
-    htw_list_place place {};
-    const auto jobs = journal.list("mail", htw::job_state::done, place, 5);
-    CHECK(jobs.size() == 1 && jobs[0].payload == "one" && jobs[0].state == htw::job_state::done);
-    CHECK(jobs[0].attempts == 1 && count(journal, &htw::queue_stats::done) == 1);
-}
-
 TEST(journal_shows_jobs_and_queues_and_obeys_policy_and_pause) {
     fixture fixture;
     htw::journal &journal = fixture.journal;

@@ -5,12 +5,12 @@
  * lists of them are compared.
  *
  * Histories put, lease, release, bury, kick, move, extend, give back, cancel and end jobs, one or several in a change, pause
- * queues and give them policies, advance the clock, close and open the file, with memory for few jobs and for many, with a history of done jobs and without. In half of the histories jobs of the default queue
+ * queues and give them policies, advance the clock, close and open the file, with memory for few jobs and for many. In half of the histories jobs of the default queue
  * are delivered: one in flight is LEASED. In half of them the journal is a guest, and a program puts jobs, too. Each file
  * that is closed is checked, and has no blocks without jobs.
  * Usage: arguments.h.
  */
-/* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-10a, journal-10b, journal-10c, journal-10d,
+/* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-10a, journal-10b, journal-10c,
    journal-10e, journal-10f, journal-10g, journal-18, journal-20 */
 #include "../support/journal_structs.h"
 #include "../support/manual_time.h"
@@ -34,8 +34,8 @@
 #define DEFAULT 0
 #define ATTEMPTS_MAX 4
 #define LEASE_NS HTW_MINUTE /* of jobs that do not say it */
-#define ENDED 5             /* behind the states of the library */
-#define STATES 6
+#define ENDED 4             /* behind the states of the library */
+#define STATES 5
 #define MEMORY_MORE (512 << 10) /* what does not grow with jobs */
 
 struct model_job {
@@ -43,7 +43,7 @@ struct model_job {
     int state;
     unsigned queue;
     uint32_t priority, attempts, stored_attempts, releases, timeouts, buries, kicks;
-    int64_t deadline_ns; /* DELAYED; DONE: its end */
+    int64_t deadline_ns; /* DELAYED */
     int64_t lease_ns;
     int64_t end_ns; /* LEASED; HTW_NEVER_NS: it is in flight */
     bool is_durable;
@@ -150,14 +150,8 @@ static bool has_timed_out(struct model_job *job) {
     return has;
 }
 
-/* The minute of its end, and the time of the history, are over. */
-static bool is_forgotten(const struct model_job *job) {
-    int64_t minute_ns = job->deadline_ns - job->deadline_ns % HTW_MINUTE;
-    return options.history_ns == 0 || minute_ns + HTW_MINUTE + options.history_ns <= now();
-}
-
 static bool has_ended(const struct model_job *job) {
-    return job->state == HTW_JOB_DONE || job->state == ENDED;
+    return job->state == ENDED;
 }
 
 static void apply_in_model(struct model_job *job, const struct htw_job_update *update) {
@@ -194,8 +188,7 @@ static void apply_in_model(struct model_job *job, const struct htw_job_update *u
         bury(job);
         break;
     default:
-        job->state = update->step == HTW_JOB_END && options.history_ns > 0 ? HTW_JOB_DONE : ENDED;
-        job->deadline_ns = now();
+        job->state = ENDED;
         break;
     }
 }
@@ -211,13 +204,11 @@ static void pass_time(void) {
         }
         if (job->state == HTW_JOB_DELAYED && job->deadline_ns <= now())
             job->state = HTW_JOB_READY;
-        if (job->state == HTW_JOB_DONE && is_forgotten(job))
-            job->state = ENDED;
     }
     burials = before + 1;
 }
 
-/* Whether a job is to be delivered. Where no more may be in flight, one of these ends: it would hold up other queues, too. */
+/* Whether a job is to be delivered. Where no more may be in flight, one of these ends. */
 static bool awaits_delivery(void) {
     struct model_job *flying = NULL;
     bool is_due = false;
@@ -261,9 +252,9 @@ static bool counts_agree(unsigned queue) {
         counts[counted_state(&jobs[i])] += jobs[i].queue == queue;
     int error = htw_journal_get_queue(journal, names[queue], &stats);
     if (error == -ENOENT)
-        return counts[0] + counts[1] + counts[2] + counts[3] + counts[4] == 0;
+        return counts[0] + counts[1] + counts[2] + counts[3] == 0;
     return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
-           stats.buried == counts[3] && stats.done == counts[4];
+           stats.buried == counts[3];
 }
 
 /* Those of all queues. */
@@ -274,7 +265,7 @@ static bool totals_agree(void) {
         counts[counted_state(&jobs[i])]++;
     expect(htw_journal_get_stats(journal, &stats), 0, "htw_journal_get_stats", 0);
     return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
-           stats.buried == counts[3] && stats.kept == counts[4] && stats.in_flight == in_flight &&
+           stats.buried == counts[3] && stats.in_flight == in_flight &&
            stats.found + stats.put == stats.jobs + stats.done + stats.cancelled + stats.replaced &&
            (options.max_memory == 0 || stats.memory_bytes < options.max_memory + MEMORY_MORE);
 }
@@ -328,9 +319,9 @@ static void settle(void) {
         unsigned counts[STATES] = { 0 };
         for (size_t i = 0; i < job_count; i++)
             counts[jobs[i].state] += jobs[i].queue == queue;
-        fprintf(stderr, "queue %u (%d): %d %d %d %d %d, in the model %u %u %u %u %u\n", queue,
-                error, (int)stats.delayed, (int)stats.ready, (int)stats.leased, (int)stats.buried,
-                (int)stats.done, counts[0], counts[1], counts[2], counts[3], counts[4]);
+        fprintf(stderr, "queue %u (%d): %d %d %d %d, in the model %u %u %u %u\n", queue, error,
+                (int)stats.delayed, (int)stats.ready, (int)stats.leased, (int)stats.buried,
+                counts[0], counts[1], counts[2], counts[3]);
     }
     for (size_t i = 0; i < job_count; i++)
         if (jobs[i].state != ENDED && (int)peek(&jobs[i]).state != jobs[i].state)
@@ -343,7 +334,7 @@ static bool is_listed_before(const struct model_job *a, const struct model_job *
         return a->buried < b->buried || (a->buried == b->buried && a != b);
     if (a->state == HTW_JOB_LEASED)
         return a != b; /* in no certain order after an open */
-    bool is_by_time = a->state == HTW_JOB_DELAYED || a->state == HTW_JOB_DONE;
+    bool is_by_time = a->state == HTW_JOB_DELAYED;
     if (is_by_time && a->deadline_ns != b->deadline_ns)
         return a->deadline_ns < b->deadline_ns;
     return is_by_time ? a->id < b->id : is_before(a, b);
@@ -604,7 +595,7 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
     job->state = HTW_JOB_LEASED;
     job->end_ns = HTW_NEVER_NS;
     job->is_durable = false;
-    if (keeps || options.history_ns > 0) /* how far the clock is when it is written, is not known */
+    if (keeps)
         return;
     htw_journal_done_later(journal, job->id, NULL, NULL);
     apply_in_model(job, &UPDATE(.step = HTW_JOB_END));
@@ -738,10 +729,6 @@ static void keep_or_end(void) {
     keeps = !keeps;
 }
 
-static void choose_history(void) {
-    options.history_ns = random_one_in(&source, 2) ? 0 : (int64_t)random_below(&source, HTW_DAY);
-}
-
 static void open_program(void) {
     expect(sqlite3_open(path, &program), SQLITE_OK, "sqlite3_open", 0);
     sqlite3_busy_timeout(program, 60000);
@@ -761,8 +748,6 @@ static void close_journal(void) {
 
 static void open_again(void) {
     close_journal();
-    if (random_one_in(&source, 4))
-        choose_history();
     expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
     memset(paused_until_ns, 0, sizeof(paused_until_ns));
     in_flight = 0;
@@ -847,12 +832,12 @@ static void end_all(void) {
         if (!has_ended(&jobs[i]))
             expect(htw_journal_done(journal, jobs[i].id), 0, "htw_journal_done", jobs[i].id);
     close_journal();
-    if (options.history_ns == 0 && (sqlite3_open(path, &connection) != SQLITE_OK ||
-                                    sqlite3_exec(connection,
-                                                 options.is_guest ? "SELECT count(*) FROM htw_block"
-                                                                  : "SELECT count(*) FROM block",
-                                                 count_blocks, &blocks, NULL) != SQLITE_OK ||
-                                    sqlite3_close(connection) != SQLITE_OK || blocks != 0))
+    if ((sqlite3_open(path, &connection) != SQLITE_OK ||
+         sqlite3_exec(connection,
+                      options.is_guest ? "SELECT count(*) FROM htw_block"
+                                       : "SELECT count(*) FROM block",
+                      count_blocks, &blocks, NULL) != SQLITE_OK ||
+         sqlite3_close(connection) != SQLITE_OK || blocks != 0))
         fail("blocks without jobs", 0, blocks);
 }
 
@@ -872,7 +857,6 @@ static uint64_t run_history(uint64_t number) {
     options.deliver = random_one_in(&source, 2) ? deliver : NULL;
     options.max_in_flight = random_one_in(&source, 2) ? 100000 : 1 + random_below(&source, 20);
     options.parallel = (uint32_t)random_below(&source, 4);
-    choose_history();
     scheduler = manual_scheduler(START_NS);
     expect(scheduler != NULL, true, "htw_scheduler_create", 0);
     options.is_guest = random_one_in(&source, 2);

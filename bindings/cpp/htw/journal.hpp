@@ -43,8 +43,7 @@ enum class job_state {
     delayed = HTW_JOB_DELAYED,
     ready = HTW_JOB_READY,
     leased = HTW_JOB_LEASED, ///< or delivered and not done
-    buried = HTW_JOB_BURIED,
-    done = HTW_JOB_DONE ///< kept for journal_options::history, and only to be looked at
+    buried = HTW_JOB_BURIED
 };
 
 /** The options of a journal, as struct htw_journal_options; 0 means the default there. */
@@ -63,7 +62,6 @@ struct journal_options {
     std::uint64_t max_in_flight = 0;
     std::chrono::nanoseconds gather { 0 };
     std::chrono::nanoseconds lease { 0 };
-    std::chrono::nanoseconds history { 0 };
     bool is_guest = false; // transactions of a program put jobs: journal::put_in()
     std::chrono::nanoseconds inbox { 0 };
     const htw_allocator *allocator = nullptr;
@@ -153,7 +151,6 @@ struct queue_stats {
     std::uint64_t ready = 0;
     std::uint64_t leased = 0;
     std::uint64_t buried = 0;
-    std::uint64_t done = 0;
     std::uint64_t waiting = 0;              ///< requests that name it
     std::optional<instant> paused_until {}; ///< none: it is not paused
     queue_policy policy {};
@@ -294,7 +291,6 @@ inline queue_stats stats_of(const htw_queue_stats &native) {
     stats.ready = native.ready;
     stats.leased = native.leased;
     stats.buried = native.buried;
-    stats.done = native.done;
     stats.waiting = native.waiting;
     stats.paused_until = known_instant(native.paused_until_ns);
     stats.policy.attempts_max = native.policy.attempts_max;
@@ -608,7 +604,6 @@ class journal {
         raw.max_in_flight = options.max_in_flight;
         raw.gather_ns = options.gather.count();
         raw.lease_ns = options.lease.count();
-        raw.history_ns = options.history.count();
         raw.is_guest = options.is_guest;
         raw.inbox_ns = options.inbox.count();
         raw.allocator = options.allocator;

@@ -42,7 +42,6 @@ class JobState(enum.IntEnum):
     READY = 1  #: it waits to be leased
     LEASED = 2  #: leased, or delivered and not done
     BURIED = 3  #: put aside until it is kicked
-    DONE = 4  #: it has ended, and is kept for the `history` of the journal
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,6 @@ class QueueStats:
     ready: int
     leased: int
     buried: int
-    done: int
     waiting: int
     paused_until: Optional[float]
     policy: QueuePolicy
@@ -119,7 +117,6 @@ class JournalStats:
     ready: int
     leased: int
     buried: int
-    kept: int
     queues: int
     requests: int
     oldest_ns: int
@@ -343,7 +340,7 @@ class NativeChange:
 
 def stats_of(name: Optional[str], stats: Any) -> QueueStats:
     policy = stats.policy
-    return QueueStats(name, stats.delayed, stats.ready, stats.leased, stats.buried, stats.done, stats.waiting,
+    return QueueStats(name, stats.delayed, stats.ready, stats.leased, stats.buried, stats.waiting,
                       None if stats.paused_until_ns == NOW_NS else to_seconds(stats.paused_until_ns),
                       QueuePolicy(policy.attempts_max, to_seconds(policy.initial_ns),
                                   to_seconds(policy.cap_ns), policy.multiplier, policy.jitter))

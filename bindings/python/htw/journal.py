@@ -387,7 +387,7 @@ class Journal(Closing):
                  on_error: Optional[Callable[[BaseException], object]] = None,
                  synchronous: Synchronous = Synchronous.FULL, parallel: int = 0, near: float = 0,
                  max_memory: int = 0, max_jobs: int = 0, max_in_flight: int = 0, gather: float = 0,
-                 lease: float = 0, history: float = 0, guest: bool = False,
+                 lease: float = 0, guest: bool = False,
                  inbox: float = 0) -> None:
         self._begin()
         name = os.fsencode(path)
@@ -403,7 +403,6 @@ class Journal(Closing):
         options.max_in_flight = max_in_flight
         options.gather_ns = to_ns(gather)
         options.lease_ns = to_ns(lease)
-        options.history_ns = to_ns(history)
         options.is_guest = guest
         options.inbox_ns = to_ns(inbox)
         self._number = next(_numbers)
@@ -641,7 +640,7 @@ class Journal(Closing):
 
     def jobs(self, queue: Optional[str], state: JobState) -> Iterator[JobInfo]:
         """The jobs of a queue in a state: delayed ones by time, ready ones by priority, buried ones in the order
-        of burying, done ones by their end. Jobs that change meanwhile may be missed or come twice."""
+        of burying. Jobs that change meanwhile may be missed or come twice."""
         place = ffi.new("struct htw_list_place *")
         name = name_to_c(queue)
         while True:

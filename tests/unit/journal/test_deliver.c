@@ -79,33 +79,3 @@ JOURNAL_TEST(journal_jobs_of_the_far_future_take_no_memory) {
         journal_put(f, HTW_HOUR, "a");
     assert_int_equal(journal_stats(f).memory_bytes, before);
 }
-
-/* ---- a history of what is done */
-
-static bool see(void *context, const struct htw_job_info *info) {
-    char *text = context;
-    sprintf(text + strlen(text), "%.*s", (int)info->payload_size, (const char *)info->payload);
-    return true;
-}
-
-/* holds: journal-10d */
-JOURNAL_TEST(history_stays_while_there_is_no_scheduler) {
-    f->options.history_ns = HTW_HOUR;
-    journal_open(f);
-    assert_int_equal(
-        htw_journal_done(f->journal, journal_put_struct(f, JOB(.queue = "q", TEXT("a")))), 0);
-    journal_close(f);
-    struct htw_scheduler *scheduler = f->scheduler;
-    f->scheduler = NULL;
-    f->options.deliver = NULL;
-    f->options.history_ns = 0;
-    journal_open(f);
-    assert_int_equal(
-        htw_journal_done(f->journal, journal_put_struct(f, JOB(.queue = "q", TEXT("b")))), 0);
-    struct htw_list_place place = { { 0 } };
-    char text[64] = "";
-    assert_int_equal(htw_journal_list(f->journal, "q", HTW_JOB_DONE, &place, 9, see, text), 1);
-    assert_string_equal(text, "a");
-    journal_close(f);
-    f->scheduler = scheduler;
-}

@@ -122,7 +122,6 @@ JOURNAL_TEST(misuse_of_options_is_refused_with_their_name) {
     REFUSED_OPTION(gather_ns, HTW_JOURNAL_GATHER_NS_MAX + 1);
     REFUSED_OPTION(parallel, HTW_JOURNAL_PARALLEL_MAX + 1);
     REFUSED_OPTION(synchronous, (enum htw_synchronous)2);
-    REFUSED_OPTION(history_ns, -1);
     REFUSED_OPTION(lease_ns, -1);
     assert_null(htw_journal_options_invalid(o));
     assert_null(htw_journal_options_invalid(NULL));

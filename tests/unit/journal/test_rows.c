@@ -267,7 +267,7 @@ ROWS_TEST(rows_keep_large_counters) {
 
 ROWS_TEST(rows_of_a_job_in_no_place_are_damaged) {
     struct htw__job_row row = { .payload = "" };
-    struct htw__whereabouts where = { .place = htw__place_done(0, 1) +
+    struct htw__whereabouts where = { .place = htw__place_buried(1) +
                                                (UINT64_C(1) << HTW__PLACE_CLASS_BITS) };
     assert_int_equal(htw__database_begin(&database), 0);
     assert_int_equal(htw__database_insert(&database, HTW__BLOCK_IDS, &row), 0);
@@ -323,9 +323,7 @@ UNIT_TEST(place_of_what_is_delayed_is_in_order_of_time_before_all_else) {
     assert_true(htw__place_delayed(HTW_NEVER_NS, UINT32_MAX) < htw__place_ready(0, 0));
     assert_true(htw__place_ready(1, UINT32_MAX) < htw__place_ready(2, 0));
     assert_true(htw__place_ready(HTW__QUEUE_MAX, UINT32_MAX) < htw__place_buried(0));
-    assert_true(htw__place_buried(HTW__QUEUE_MAX) < htw__place_done(0, 0));
-    assert_true(htw__place_done(HTW_NEVER_NS, HTW__QUEUE_MAX) <= INT64_MAX);
-    assert_int_equal(htw__place_bucket(htw__place_done(HTW_HOUR, 5)), 60);
+    assert_true(htw__place_buried(HTW__QUEUE_MAX) <= INT64_MAX);
+    assert_int_equal(htw__place_bucket(htw__place_delayed(HTW_HOUR, 5)), 60);
     assert_int_equal(htw__place_priority(htw__place_ready(5, 1234)), 1234);
-    assert_int_equal(htw__place_class_of(htw__place_done(1, 1)), HTW__PLACE_DONE);
 }

@@ -1346,7 +1346,6 @@ mod journal {
         pub max_in_flight: u64,
         pub gather_ns: i64,
         pub lease_ns: i64,
-        pub history_ns: i64,
         pub allocator: *const htw_allocator,
         pub is_guest: bool,
         pub inbox_ns: i64,
@@ -1417,7 +1416,6 @@ mod journal {
     pub const HTW_JOB_READY: htw_job_state = 1;
     pub const HTW_JOB_LEASED: htw_job_state = 2;
     pub const HTW_JOB_BURIED: htw_job_state = 3;
-    pub const HTW_JOB_DONE: htw_job_state = 4;
     pub type htw_job_state = ::std::os::raw::c_uint;
     pub const HTW_JOB_END: htw_job_step = 0;
     pub const HTW_JOB_CANCEL: htw_job_step = 1;
@@ -1678,7 +1676,6 @@ mod journal {
         pub ready: u64,
         pub leased: u64,
         pub buried: u64,
-        pub done: u64,
         pub waiting: u64,
         pub paused_until_ns: i64,
         pub policy: htw_queue_policy,
@@ -1742,7 +1739,6 @@ mod journal {
         pub ready: u64,
         pub leased: u64,
         pub buried: u64,
-        pub kept: u64,
         pub queues: u64,
         pub requests: u64,
         pub oldest_ns: u64,

@@ -195,8 +195,6 @@ pub enum JobState {
     Leased = HTW_JOB_LEASED as isize,
     /// It was put aside until it is kicked.
     Buried = HTW_JOB_BURIED as isize,
-    /// It has ended, and is kept for [`history`](crate::JournalOptions::history).
-    Done = HTW_JOB_DONE as isize,
 }
 
 impl JobState {
@@ -205,7 +203,6 @@ impl JobState {
             HTW_JOB_READY => JobState::Ready,
             HTW_JOB_LEASED => JobState::Leased,
             HTW_JOB_BURIED => JobState::Buried,
-            HTW_JOB_DONE => JobState::Done,
             _ => JobState::Delayed,
         }
     }
@@ -327,8 +324,6 @@ record! {
     leased: u64 = raw.leased;
     /// See [`JobState`].
     buried: u64 = raw.buried;
-    /// See [`JobState`].
-    done: u64 = raw.done;
     /// Requests for a lease that name it.
     waiting: u64 = raw.waiting;
     /// Until when it is paused, if it is.
@@ -381,8 +376,6 @@ stats! {
     leased,
     /// Jobs that are buried.
     buried,
-    /// Jobs that are done and kept.
-    kept,
     /// Queues, the default one included.
     queues,
     /// Requests for jobs that wait.

@@ -86,9 +86,6 @@ impl JournalOptions {
         /// How long leases last where neither the request nor the job says it; without this a minute.
         lease(lease: Duration) self => self.raw.lease_ns = to_ns(lease);
 
-        /// How long a job that is done stays in the file, to be looked at; without this not at all.
-        history(history: Duration) self => self.raw.history_ns = to_ns(history);
-
         /// The file is the database of SQLite of a program, whose transactions put jobs by an `INSERT` into
         /// `htw_inbox`; see "Jobs in your own transactions" in docs/journal.md. The journal looks for them at this
         /// interval, or when it is told by [`wake`](Journal::wake); `Duration::MAX`: only then.
@@ -392,7 +389,7 @@ impl Journal {
     }
 
     /// At most `count` jobs of a queue in a state, from a place on, which is moved behind them: delayed ones by time,
-    /// ready ones by priority, buried ones in the order of burying, done ones by their end. Jobs that change between two calls may be missed or
+    /// ready ones by priority, buried ones in the order of burying. Jobs that change between two calls may be missed or
     /// come twice.
     pub fn list(
         &self,
