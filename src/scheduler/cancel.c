@@ -219,13 +219,14 @@ int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
         return outcome;
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     struct htw__cancel_waiters *waiters = &scheduler->cancel_waiters;
+    struct htw__cancel_waiter waiter = { handle, htw__innermost_callback_frame, .link = { 0 } };
     htw__mutex_lock(&waiters->mutex);
     bool deadlock = htw__cancel_waiters_would_deadlock(waiters, scheduler, handle);
     if (!deadlock) {
-        htw__cancel_waiters_add(waiters, scheduler, handle);
+        htw__ring_push_front(&waiters->all, &waiter.link);
         while (is_running(shard, handle))
             htw__mutex_wait(&waiters->mutex, &waiters->ended);
-        htw__cancel_waiters_remove(waiters);
+        htw__link_unlink(&waiter.link);
     }
     htw__mutex_unlock(&waiters->mutex);
     if (HTW__ANNOTATED() && !deadlock)

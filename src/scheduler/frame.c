@@ -12,18 +12,21 @@ bool htw__is_inside(const struct htw_scheduler *scheduler) {
     return false;
 }
 
+static bool has_timer(const struct htw__callback_frame *frame,
+                      const struct htw_scheduler *scheduler, htw_handle handle) {
+    while (frame != NULL && (frame->scheduler != scheduler || frame->handle != handle))
+        frame = frame->outer;
+    return frame != NULL;
+}
+
 bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (const struct htw__callback_frame *frame = htw__innermost_callback_frame; frame != NULL;
-         frame = frame->outer)
-        if (frame->scheduler == scheduler && frame->handle == handle)
-            return true;
-    return false;
+    return has_timer(htw__innermost_callback_frame, scheduler, handle);
 }
 
 void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters) {
     htw__mutex_init(&waiters->mutex, HTW__RANK_SCHEDULER_CANCEL_WAITERS);
     pthread_cond_init(&waiters->ended, NULL);
-    waiters->first = NULL;
+    htw__ring_init(&waiters->all);
 }
 
 void htw__cancel_waiters_fini(struct htw__cancel_waiters *waiters) {
@@ -38,41 +41,20 @@ void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters) {
 }
 
 /* The handle for which the callback of another handle waits; 0: none. */
-static htw_handle awaited_by(const struct htw__cancel_waiters *waiters, htw_handle handle) {
-    for (const struct htw__callback_frame *frame = waiters->first; frame != NULL;
-         frame = frame->next_waiting)
-        if (frame->handle == handle)
-            return frame->awaited;
+static htw_handle awaited_by(const struct htw__cancel_waiters *waiters,
+                             const struct htw_scheduler *scheduler, htw_handle handle) {
+    for (struct htw__link *link = waiters->all._next; link != &waiters->all; link = link->_next) {
+        const struct htw__cancel_waiter *waiter =
+            HTW_CONTAINER_OF(link, struct htw__cancel_waiter, link);
+        if (has_timer(waiter->frames, scheduler, handle))
+            return waiter->awaited;
+    }
     return 0;
 }
 
 bool htw__cancel_waiters_would_deadlock(const struct htw__cancel_waiters *waiters,
                                         const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (htw_handle awaited = handle; awaited != 0; awaited = awaited_by(waiters, awaited))
-        if (htw__is_inside_timer(scheduler, awaited))
-            return true;
-    return false;
-}
-
-void htw__cancel_waiters_add(struct htw__cancel_waiters *waiters,
-                             const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (struct htw__callback_frame *frame = htw__innermost_callback_frame; frame != NULL;
-         frame = frame->outer)
-        if (frame->scheduler == scheduler) {
-            frame->awaited = handle;
-            frame->next_waiting = waiters->first;
-            waiters->first = frame;
-        }
-}
-
-void htw__cancel_waiters_remove(struct htw__cancel_waiters *waiters) {
-    for (struct htw__callback_frame *frame = htw__innermost_callback_frame; frame != NULL;
-         frame = frame->outer) {
-        struct htw__callback_frame **place = &waiters->first;
-        while (*place != NULL && *place != frame)
-            place = &(*place)->next_waiting;
-        if (*place != NULL)
-            *place = frame->next_waiting;
-        frame->awaited = 0;
-    }
+    while (handle != 0 && !htw__is_inside_timer(scheduler, handle))
+        handle = awaited_by(waiters, scheduler, handle);
+    return handle != 0;
 }

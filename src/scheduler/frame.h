@@ -9,6 +9,7 @@
 #ifndef HTW_SRC_SCHEDULER_FRAME_H
 #define HTW_SRC_SCHEDULER_FRAME_H
 
+#include "../base/list.h"
 #include "../base/lock.h"
 
 #include <htw/scheduler.h>
@@ -17,9 +18,6 @@ struct htw__callback_frame {
     const struct htw_scheduler *scheduler;
     htw_handle handle; /* of the timer whose callback runs; 0: hook, visitor or executor */
     struct htw__callback_frame *outer; /* of the same thread */
-    htw_handle
-        awaited; /* 0: it does not wait. Guarded by htw__cancel_waiters.mutex, as is the next */
-    struct htw__callback_frame *next_waiting;
 };
 
 /* The innermost frame of this thread; NULL: it is in no callback. */
@@ -41,11 +39,18 @@ bool htw__is_inside(const struct htw_scheduler *scheduler);
 /* Whether this thread is in the callback of the timer. */
 bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle handle);
 
-/* The frames of a scheduler that wait in htw_cancel_wait(), and what wakes them. */
+/* A thread that waits in htw_cancel_wait(). */
+struct htw__cancel_waiter {
+    htw_handle awaited;
+    const struct htw__callback_frame *frames; /* of the thread */
+    struct htw__link link;
+};
+
+/* Those of a scheduler, and what wakes them. */
 struct htw__cancel_waiters {
     struct htw__mutex mutex;
     pthread_cond_t ended; /* a callback that is awaited has returned */
-    struct htw__callback_frame *first;
+    struct htw__link all; /* ring */
 };
 
 void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters);
@@ -58,11 +63,5 @@ void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters);
    callbacks that wait. Under the mutex. */
 bool htw__cancel_waiters_would_deadlock(const struct htw__cancel_waiters *waiters,
                                         const struct htw_scheduler *scheduler, htw_handle handle);
-
-/* Between these two calls, the callbacks of this scheduler that this thread is in count as waiting
-   for `handle`. Under the mutex. */
-void htw__cancel_waiters_add(struct htw__cancel_waiters *waiters,
-                             const struct htw_scheduler *scheduler, htw_handle handle);
-void htw__cancel_waiters_remove(struct htw__cancel_waiters *waiters);
 
 #endif /* HTW_SRC_SCHEDULER_FRAME_H */
