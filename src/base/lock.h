@@ -39,7 +39,7 @@
     RANK(THRESHOLD, 4, "threshold")             /* its waiting requests */                        \
     RANK(PURGATORY_SHARD, 5, "purgatory.shard") /* keys, watches, checks */                       \
     RANK(PURGATORY_CPU, 6, "purgatory.cpu")     /* the wheel of timeouts */                       \
-    RANK(KEY_POOL, 7, "purgatory.key_pool")     /* the memory of keys */                          \
+    RANK(CELL_POOL, 7, "purgatory.cell_pool")   /* the memory of cells */                         \
     RANK(TIMER, 8, "timer")                     /* no lock: a kernel timer is set */              \
     RANK(SCHEDULER_LIFE, 9, "scheduler.life")   /* starting and stopping */                       \
     RANK(SCHEDULER_CANCEL_WAITERS, 10, "scheduler.cancel_waiters") /* the calls of cancel_wait */ \

@@ -43,7 +43,7 @@ struct htw__cell {
     uint8_t has_second : 1;   /* ... its second cell is in use ... */
     uint8_t has_table : 1;    /* ... and there are keys in its table */
     union {
-        uint32_t place; /* of the cell in a pool: its number in the chunk, and above the CPU */
+        uint32_t number;       /* of the cell in its chunk: cell_pool.h */
         struct htw__lock lock; /* of a shard's first cell: that of the shard */
     };
     union {
@@ -58,7 +58,5 @@ struct htw__cell {
 _Static_assert(sizeof(void *) != 8 || sizeof(struct htw__lock) != 4 ||
                    sizeof(struct htw__cell) == HTW__CACHE_LINE,
                "on 64-bit machines, a cell fills a cache line");
-
-#define HTW__CELL_NUMBER_BITS 8
 
 #endif /* HTW_SRC_PURGATORY_CELL_H */

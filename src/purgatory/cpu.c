@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu.c - the data of a purgatory for each CPU: the wheel of timeouts, the memory of keys, the waits. */
+/* cpu.c - the data of a purgatory for each CPU: the wheel of timeouts, counts, and waits. */
 #include "cpu.h"
 
 #include "owner.h"
@@ -8,11 +8,6 @@
    created with it. */
 #define WHEEL_SIZE 64u
 #define HORIZON_TICKS (UINT64_C(1) << 30)
-
-#define ALL_FREE ((UINT64_C(1) << HTW__CHUNK_SLOTS) - 1)
-
-/* If the other chunks have fewer free slots, an empty chunk is kept. */
-#define FREE_MIN 16u
 
 /* The requests of a CPU that are measured in a millisecond. */
 #define MEASURED_A_MS 16u
@@ -59,74 +54,6 @@ uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns) {
     if (tick < clock)
         set_back(cpu, tick);
     return tick;
-}
-
-/* ---- the memory of keys */
-
-struct chunk {
-    struct htw__link link; /* in `partial` while a slot is free */
-    uint64_t free;         /* bit n: slot n is free */
-    char padding[HTW__SLOT_BYTES - sizeof(struct htw__link) - sizeof(uint64_t)];
-    char slots[HTW__CHUNK_SLOTS][HTW__SLOT_BYTES];
-};
-
-void htw__key_pool_init(struct htw__key_pool *pool, const struct htw_allocator *allocator) {
-    *pool = (struct htw__key_pool) { .allocator = *allocator };
-    htw__ring_init(&pool->partial);
-}
-
-static struct chunk *add_chunk(struct htw__key_pool *pool) {
-    struct chunk *chunk = htw__allocate(&pool->allocator, sizeof(*chunk));
-    if (chunk == NULL)
-        return NULL;
-    chunk->free = ALL_FREE;
-    htw__ring_push_front(&pool->partial, &chunk->link);
-    pool->free += HTW__CHUNK_SLOTS;
-    pool->chunks++;
-    return chunk;
-}
-
-void *htw__key_pool_allocate(struct htw__key_pool *pool, uint8_t *ret_number) {
-    struct chunk *chunk = (struct chunk *)(void *)pool->partial._next;
-    if (htw__ring_is_empty(&pool->partial) && (chunk = add_chunk(pool)) == NULL)
-        return NULL;
-    unsigned number = (unsigned)__builtin_ctzll(chunk->free);
-    chunk->free &= chunk->free - 1;
-    if (chunk->free == 0)
-        htw__link_unlink(&chunk->link);
-    pool->free--;
-    *ret_number = (uint8_t)number;
-    return chunk->slots[number];
-}
-
-static void release_chunk(struct htw__key_pool *pool, struct chunk *chunk) {
-    htw__link_unlink(&chunk->link);
-    pool->free -= HTW__CHUNK_SLOTS;
-    pool->chunks--;
-    htw__release(&pool->allocator, chunk, sizeof(*chunk));
-}
-
-static void release_all(struct htw__key_pool *pool) {
-    while (!htw__ring_is_empty(&pool->partial))
-        release_chunk(pool, (struct chunk *)(void *)pool->partial._next);
-}
-
-void htw__key_pool_free(struct htw__key_pool *pool, void *slot, uint8_t number) {
-    struct chunk *chunk = (struct chunk *)(void *)((char *)slot - offsetof(struct chunk, slots) -
-                                                   (size_t)number * HTW__SLOT_BYTES);
-    HTW_ASSERT((chunk->free >> number & 1) == 0);
-    if (chunk->free == 0)
-        htw__ring_push_front(&pool->partial, &chunk->link);
-    chunk->free |= UINT64_C(1) << number;
-    pool->free++;
-    if (chunk->free == ALL_FREE && pool->free >= HTW__CHUNK_SLOTS + FREE_MIN)
-        release_chunk(pool, chunk);
-    if (pool->free == pool->chunks * HTW__CHUNK_SLOTS)
-        release_all(pool);
-}
-
-size_t htw__key_pool_memory(const struct htw__key_pool *pool) {
-    return pool->chunks * sizeof(struct chunk);
 }
 
 /* ---- counts */
@@ -220,8 +147,7 @@ void htw__counts_end(struct htw__cpu *cpu, const struct htw_request *request,
 int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory) {
     *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK, .purgatory = purgatory };
     htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
-    htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
-    htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);
+    htw__cell_pool_init(&cpu->cells, &purgatory->allocator);
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         cpu->alarms[i].cpu = cpu;
     return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
@@ -249,7 +175,5 @@ void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats)
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         stats->alarms += htw_is_pending(cpu->purgatory->scheduler, cpu->alarms[i].handle);
     htw__lock_release(&cpu->lock);
-    htw__lock_acquire(&cpu->key_pool_lock);
-    stats->memory_bytes += htw__key_pool_memory(&cpu->key_pool);
-    htw__lock_release(&cpu->key_pool_lock);
+    stats->memory_bytes += htw__cell_pool_memory(&cpu->cells);
 }

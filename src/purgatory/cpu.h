@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, counts of requests,
- * the memory of keys, and a histogram of waits. A thread uses those of the CPU on which it runs, so
+ * the memory of cells, and a histogram of waits. A thread uses those of the CPU on which it runs, so
  * threads seldom meet.
  *
  * A tick of the wheel is a microsecond of the steady clock. Deadlines are rounded up to it.
@@ -12,7 +12,7 @@
 #include "../base/assert.h"
 #include "../base/cpu.h"
 #include "../scheduler/rebase.h"
-#include "cell.h"
+#include "cell_pool.h"
 #include "state.h"
 
 #define HTW__TIMEOUT_TICK_NS 1000u
@@ -26,35 +26,6 @@ struct htw__timeout_alarm {
 
 /* Two alarms that repeat, and one that does not. */
 #define HTW__ALARMS 3
-
-/*
- * The memory of cells: slots of 64 bytes in chunks of 4 KiB.
- *
- * A chunk has a header and 63 slots, so a slot costs 65 bytes; an allocator that keeps the
- * alignment takes 80 to 128. The number of a slot, which its owner stores, leads to the header. An
- * empty chunk is freed if the others have some free slots, or if no slot is in use: a use that
- * goes up and down by a few slots does not allocate each time. Not thread-safe.
- */
-#define HTW__SLOT_BYTES sizeof(struct htw__cell) /* 64; more with checks of locks */
-#define HTW__CHUNK_SLOTS 63u
-
-struct htw__key_pool {
-    struct htw_allocator allocator;
-    struct htw__link partial; /* ring of the chunks that have free slots */
-    size_t free;              /* free slots in all chunks */
-    size_t chunks;
-};
-
-/* The pool must not move afterwards. Copies the allocator. Allocates nothing. */
-void htw__key_pool_init(struct htw__key_pool *pool, const struct htw_allocator *allocator);
-
-/* Returns a slot, not initialised, and its number; NULL: there is no memory. */
-void *htw__key_pool_allocate(struct htw__key_pool *pool, uint8_t *ret_number);
-
-void htw__key_pool_free(struct htw__key_pool *pool, void *slot, uint8_t number);
-
-/* The bytes of all chunks. */
-size_t htw__key_pool_memory(const struct htw__key_pool *pool);
 
 /*
  * How long requests waited: a sampled histogram.
@@ -81,7 +52,7 @@ struct htw__counts {
 };
 
 struct htw__cpu {
-    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to `cells` */
     uint8_t current_alarm;                          /* the alarm that was set last */
     uint64_t alarm_tick; /* for which the current alarm is set; HTW_NEVER_TICK: for none */
     struct htw_wheel *wheel;
@@ -89,8 +60,7 @@ struct htw__cpu {
     struct htw__counts counts;
     struct htw__wait_histogram waits;
     struct htw__timeout_alarm alarms[HTW__ALARMS];
-    alignas(HTW__CACHE_LINE) struct htw__lock key_pool_lock; /* guards the pool */
-    struct htw__key_pool key_pool;
+    alignas(HTW__CACHE_LINE) struct htw__cell_pool cells;
 };
 
 /* Creates the wheel. 0 or -ENOMEM. */

@@ -28,9 +28,9 @@ static void pin_cell(struct htw__cell *cell) {
 /* No request follows. */
 static void end_walk(struct htw__walk *walk) {
     if (walk->cell != NULL)
-        htw__cell_unpin(walk->purgatory, walk->shard, walk->key, walk->cell);
+        htw__cell_unpin(walk->shard, walk->key, walk->cell);
     if (walk->end != walk->cell)
-        htw__cell_unpin(walk->purgatory, walk->shard, walk->key, walk->end);
+        htw__cell_unpin(walk->shard, walk->key, walk->end);
     htw__watched_key_free_if_unused(walk->purgatory, walk->shard, walk->key);
     walk->key = NULL;
 }
@@ -55,7 +55,7 @@ static void move_to(struct htw__walk *walk, struct position at) {
     if (at.cell != walk->end)
         pin_cell(at.cell);
     if (before != NULL)
-        htw__cell_unpin(walk->purgatory, walk->shard, walk->key, before);
+        htw__cell_unpin(walk->shard, walk->key, before);
 }
 
 /* Moves to the next request, which may be where `at` is. False: there is none in the walk. */

@@ -6,42 +6,21 @@
 
 /* ---- the memory of cells */
 
-static struct htw__cell *allocate_cell(const struct htw_purgatory *purgatory) {
-    struct htw__cpu *cpu = htw__cpu_here(purgatory);
-    uint8_t number;
-    htw__lock_acquire(&cpu->key_pool_lock);
-    struct htw__cell *cell = htw__key_pool_allocate(&cpu->key_pool, &number);
-    htw__lock_release(&cpu->key_pool_lock);
-    if (cell == NULL)
-        return NULL;
-    *cell = (struct htw__cell) { 0 };
-    cell->place = (uint32_t)(cpu - purgatory->cpus) << HTW__CELL_NUMBER_BITS | number;
-    return cell;
-}
-
-static void free_cell(const struct htw_purgatory *purgatory, struct htw__cell *cell) {
-    struct htw__cpu *cpu = &purgatory->cpus[cell->place >> HTW__CELL_NUMBER_BITS];
-    htw__lock_acquire(&cpu->key_pool_lock);
-    htw__key_pool_free(&cpu->key_pool, cell, (uint8_t)cell->place);
-    htw__lock_release(&cpu->key_pool_lock);
-}
-
 /* For more watches of a key, or for another short one: that of the shard if it is free. NULL: no memory. */
 static struct htw__cell *take_cell(const struct htw_purgatory *purgatory,
                                    struct htw__purgatory_shard *shard) {
     if (shard->first.has_second)
-        return allocate_cell(purgatory);
+        return htw__cell_allocate(&htw__cpu_here(purgatory)->cells);
     shard->first.has_second = true;
     shard->second.more = NULL;
     return &shard->second;
 }
 
-static void give_back_cell(const struct htw_purgatory *purgatory,
-                           struct htw__purgatory_shard *shard, struct htw__cell *cell) {
+static void give_back_cell(struct htw__purgatory_shard *shard, struct htw__cell *cell) {
     if (cell == &shard->second)
         shard->first.has_second = false;
     else
-        free_cell(purgatory, cell);
+        htw__cell_free(cell);
 }
 
 /* ---- keys */
@@ -67,7 +46,7 @@ static struct htw__cell *allocate_long(const struct htw_purgatory *purgatory,
 static void free_key(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
                      struct htw__cell *key) {
     if (!is_long(key)) {
-        give_back_cell(purgatory, shard, key);
+        give_back_cell(shard, key);
         return;
     }
     size_t bytes = long_key_bytes(key->node.size);
@@ -187,8 +166,7 @@ static struct htw__cell *add_cell(const struct htw_purgatory *purgatory,
     return cell;
 }
 
-static void remove_if_empty(const struct htw_purgatory *purgatory,
-                            struct htw__purgatory_shard *shard, struct htw__cell *key,
+static void remove_if_empty(struct htw__purgatory_shard *shard, struct htw__cell *key,
                             struct htw__cell *cell) {
     if (cell->count > 0 || cell == key)
         return;
@@ -198,7 +176,7 @@ static void remove_if_empty(const struct htw_purgatory *purgatory,
     else if (before != key)
         key->more->back = before;
     before->more = cell->more;
-    give_back_cell(purgatory, shard, cell);
+    give_back_cell(shard, cell);
 }
 
 int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
@@ -251,14 +229,14 @@ void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgat
     if (cell->pins > 0)
         return;
     close_gaps(cell);
-    remove_if_empty(purgatory, shard, key, cell);
+    remove_if_empty(shard, key, cell);
     htw__watched_key_free_if_unused(purgatory, shard, key);
 }
 
-void htw__cell_unpin(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                     struct htw__cell *key, struct htw__cell *cell) {
+void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__cell *key,
+                     struct htw__cell *cell) {
     if (--cell->pins > 0)
         return;
     close_gaps(cell);
-    remove_if_empty(purgatory, shard, key, cell);
+    remove_if_empty(shard, key, cell);
 }

@@ -102,8 +102,8 @@ void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgat
                        const struct htw_request *request, const struct htw__watch *watch);
 
 /* A walk leaves a cell of a key. The caller then frees the key if it is not used. */
-void htw__cell_unpin(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                     struct htw__cell *key, struct htw__cell *cell);
+void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__cell *key,
+                     struct htw__cell *cell);
 
 /* Frees a key without watches, walks and deferred checks. */
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
