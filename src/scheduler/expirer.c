@@ -157,8 +157,15 @@ static size_t run_due_of(struct htw__expirer *expirer, struct htw__thread *threa
     return count;
 }
 
-/* Its clockworks are numbered: those of the own clock in all of its shards, then those of the next
-   slot. */
+/*
+ * The clockworks of an expirer are in a row, in which a call goes on where the last one has used up its
+ * budget: otherwise one that always has something due would use up every budget. With five shards, the second of
+ * two expirers has the shards 1 and 3:
+ *
+ *     number   0  1    2  3    4  5    6  7
+ *     shard    1  3    1  3    1  3    1  3
+ *     slot     0  0    1  1    2  2    3  3     only 0 while no timer has another clock
+ */
 size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *thread,
                             const struct htw__present *present, size_t budget) {
     struct htw_scheduler *scheduler = expirer->scheduler;
@@ -168,8 +175,8 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
     uint32_t visited = 0;
     size_t count = 0;
     for (; visited < all && count < budget; visited++) {
-        uint32_t nth = (expirer->first_served + visited) % all, slot = nth / shards;
-        struct htw__shard *shard = &scheduler->shards[expirer->index + nth % shards * step];
+        uint32_t number = (expirer->first_served + visited) % all, slot = number / shards;
+        struct htw__shard *shard = &scheduler->shards[expirer->index + number % shards * step];
         struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
         if (clockwork != NULL && (present->slots & 1u << slot) &&
             htw__clockwork_wake_tick(clockwork) <= htw__tick_at(scheduler, present->ns[slot]))
@@ -178,7 +185,6 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
         if (is_over(expirer, thread))
             return count;
     }
-    /* Otherwise a clockwork that always has something due would use up every budget. */
     if (count == budget)
         expirer->first_served = (expirer->first_served + visited) % all;
     if (count > 0 || !expirer->begins) {

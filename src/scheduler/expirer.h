@@ -14,7 +14,7 @@ struct htw__expirer {
     alignas(64) struct htw__waker waker;
     struct htw_scheduler *scheduler;
     unsigned index;
-    uint32_t first_served;   /* the clockwork that it serves first: see htw__expirer_run_due() */
+    uint32_t first_served;   /* the number of a clockwork: see htw__expirer_run_due() */
     bool begins;             /* the thread has just become the expirer */
     int64_t busy_since_ns;   /* when it woke up last, by the monotonic clock */
     struct htw__batch batch; /* where there are no workers */

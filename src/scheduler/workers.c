@@ -93,9 +93,9 @@ static unsigned idle_workers(const struct htw__work_queue *queue) {
     return queue->idle + (queue->deputy.present ? 1 : 0);
 }
 
-/* Wakes or starts a worker for the queue. An idle worker may have been woken for another batch
-   before and not run yet, so there must be an idle worker for each batch in the queue. If no thread
-   can be started, the running ones empty the queue: there is at least one. */
+/* Wakes a worker for the queue. An idle worker counts as idle until it runs, also if it was woken for another
+   batch. So if there are fewer idle workers than batches, another worker is started. If that fails, the
+   running threads empty the queue: there is at least one. */
 static void wake_worker(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     if (queue->idle > 0)
@@ -107,15 +107,15 @@ static void wake_worker(struct htw_scheduler *scheduler) {
         start_one(scheduler);
 }
 
-/* Whether a thread may run the first batch of the queue. When the scheduler is being stopped, that
-   runs no callback. */
+/* Whether a thread may run the first batch of the queue. During a stop any thread may, since that runs no
+   callback. */
 static bool can_run(const struct htw_scheduler *scheduler) {
     const struct htw__work_queue *queue = &scheduler->work_queue;
     return queue->first != NULL && (queue->running < scheduler->worker_count || queue->stop);
 }
 
-/* Whether a worker is to run the first batch although an expirer will when it has nothing else to
-   do: that expirer, too, counts as one of the threads that may run callbacks. */
+/* Whether a worker must be woken for the first batch. An expirer takes batches, too, when no more timers are
+   due. So it counts as running one already. */
 static bool needs_worker(const struct htw_scheduler *scheduler) {
     const struct htw__work_queue *queue = &scheduler->work_queue;
     return queue->first != NULL &&
@@ -177,8 +177,7 @@ static bool take_over(struct htw__thread *thread) {
     return true;
 }
 
-/* An expirer has begun with another batch, or runs none: lets the deputy sleep longer, if it would
-   wake up before `before_ns`. */
+/* If the deputy would wake up before `before_ns`, lets it sleep until it has an expirer to replace. */
 static void put_off_deputy(struct htw_scheduler *scheduler, int64_t before_ns) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     if (!htw__alarm_claim(&queue->deputy.alarm, before_ns))
@@ -211,8 +210,8 @@ static void rebalance(struct htw_scheduler *scheduler) {
         wake_worker(scheduler);
 }
 
-/* Waits until a batch becomes spare, and rebalances at least once in each period: one callback may
-   delay its batch while others come and go. */
+/* Waits until a batch becomes spare, or a period is over. Then rebalances: a callback may be delaying the rest of
+   its batch, while other batches come and go. */
 static void wait_for_change(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     queue->waiting++;
@@ -243,7 +242,7 @@ static void run_first(struct htw__thread *thread) {
         want_deputy(scheduler);
         htw__deputy_want(&queue->deputy, thread->since_ns + PERIOD_NS);
     }
-    /* Two batches that came before this thread ran may both have woken this thread only. */
+    /* This thread may be the only one that was woken for two batches. */
     if (needs_worker(scheduler))
         wake_worker(scheduler);
     htw__work_queue_unlock(queue);
@@ -357,8 +356,8 @@ void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__thread *th
     } else {
         htw__work_queue_append(queue, batch);
         if (thread == NULL) {
-            /* A worker that is awake will soon take the only batch of the queue, and waking another
-               worker costs more than most batches. If none takes it, rebalance() notices. */
+            /* To wake a worker costs more than most batches. So a single batch is left to a worker that is
+               awake. If that is busy for long, rebalance() wakes another one. */
             if (queue->queued > 1 || queue->started == queue->idle)
                 wake_worker(scheduler);
         } else if (htw__clock_monotonic_ns() - busy_since_ns >= PERIOD_NS) {

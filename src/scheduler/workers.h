@@ -2,10 +2,16 @@
 /*
  * workers.h - the threads that run callbacks.
  *
- * An expirer with workers runs cheap callbacks itself: to wake a worker would cost more. A worker,
- * the deputy, waits meanwhile. If the expirer has been running callbacks for a millisecond, the
- * deputy takes over its role, and the other thread is a worker when its callback returns. An expirer
- * that has been busy for a millisecond also hands batches to workers. At most `worker_count` threads
+ * An expirer with workers runs callbacks itself, since to wake a worker costs more than most of them. One idle
+ * worker, the deputy, is ready to take its role:
+ *
+ *     time    thread A                           thread B
+ *     0       expirer, begins with a batch       deputy, sleeps until 1 ms
+ *     1 ms    in a callback that takes long      wakes up, is the expirer; the batch is in the queue again
+ *     5 ms    the callback returns: a worker     expirer
+ *
+ * If A had ended its batch in time, it would have set the deputy's alarm to a later time: B would sleep on.
+ * An expirer that has been busy for a millisecond also hands batches to workers. At most `worker_count` threads
  * run callbacks at once, expirers included.
  *
  * Workers are started when they are needed. A callback that takes long delays the rest of its batch
@@ -77,8 +83,8 @@ void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__thread *th
    allowed run some. Afterwards the thread may be a worker. */
 void htw__workers_finish(struct htw__thread *thread);
 
-/* An expirer sleeps for `left_ns`: the deputy sleeps on, unless the expirer will soon put it off
-   again. To set the alarm of the deputy costs as much as many short callbacks. */
+/* An expirer is about to sleep for `left_ns`: the deputy can sleep on. But to set its alarm costs as much as many
+   short callbacks, so that is left out if the expirer will run callbacks, and set it, before it rings. */
 void htw__workers_dismiss_deputy(struct htw_scheduler *scheduler, int64_t left_ns);
 
 /* Whether htw__workers_rebalance() may be needed soon, because a batch waits behind a callback. */
