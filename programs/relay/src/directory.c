@@ -208,6 +208,8 @@ void htw__directory_deny(struct htw__destination *destination) {
 
 /* What may not be written to stays so for its time. */
 void htw__directory_doubt(struct htw__directory *self) {
+    self->is_wanted = true;
+    self->pause_ms = 0;
     for (struct htw__link *at = self->by_use._next; at != &self->by_use; at = at->_next)
         if (of_use(at)->partitions != -EACCES)
             of_use(at)->answered_ms = htw__clock_monotonic_ms() - KNOWN_MS;

@@ -61,7 +61,7 @@ void htw__directory_refused(struct htw__directory *directory, const char *name,
 /* It may not be written to, and that is not asked for again for a minute. */
 void htw__directory_deny(struct htw__destination *destination);
 
-/* What is known is old: all is asked for again when it is used. */
+/* What is known is old: all is asked for again at once. */
 void htw__directory_doubt(struct htw__directory *directory);
 
 /* Lets a producer know a topic that exists, so that its first record does not wait for the producer's own question. */
