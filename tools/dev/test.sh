@@ -51,7 +51,6 @@ run_relay() {
     shift
     ninja -C "$folder" --quiet htw htw-relay programs/relay/tests/relay_suspend.so \
         programs/relay/tests/test_relay_mock_long examples/relay_producer examples/relay_consumer
-    case $* in '' | --quick | --long) "$folder/programs/relay/tests/test_relay_mock_long" ;; esac
     fetch_kafka
     HTW_KAFKA=$PWD/$kafka run_pytest programs/relay/tests/kafka -s "$@"
 }

@@ -64,7 +64,7 @@ class Stage:
 
     def __init__(self, options, stack, **broker):
         self.options, self.stack = options, stack
-        self.kafka = stack.enter_context(cluster.Cluster(options.jars, heap="1g", **{**BROKER, **broker}))
+        self.kafka = stack.enter_context(cluster.Cluster(options.jars, heap="1g", compiler="-XX:+TieredCompilation", **{**BROKER, **broker}))
         self.is_ladder, self.mode = options.peer == "ladder", ["--at-least-once"] if options.mode == "at least once" else []
         with contextlib.closing(client.Client(self.kafka)) as admin:
             for topic in (INPUT, OUTPUT, *(f"{INPUT}.{step}" for step in LADDER_MS if self.is_ladder)):
@@ -103,7 +103,7 @@ class Stage:
 
     def counter(self):
         """Counter.java, as a function that asks it."""
-        process = self.start(*self.kafka.java("256m", "WARN", "Counter", self.kafka.bootstrap, OUTPUT, classes=self.options.classes))
+        process = self.start(*self.kafka.java("256m", "Counter", self.kafka.bootstrap, OUTPUT, classes=self.options.classes))
 
         def ask(*words):
             process.stdin.write(" ".join(words) + "\n")

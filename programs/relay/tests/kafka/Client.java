@@ -69,6 +69,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *        separated by tabs
  *   count FILE                               the number of records so far
  *   finish FILE                              stops when all that is visible now was read; the number of records
+ *   abandon                                  stops all that were not finished
  *   ends TOPIC                               the sum of what may be read: end offsets less begin offsets
  *   offsets GROUP                            the committed offsets, as TOPIC:PARTITION:OFFSET:METADATA ...
  *   members GROUP                            the members of a group, as NAME:PARTITIONS ...
@@ -154,6 +155,12 @@ public final class Client {
             return String.valueOf(readers.get(words[1]).written());
         case "finish":
             return String.valueOf(readers.remove(words[1]).finish());
+        case "abandon":
+            for (Reader one : readers.values()) {
+                one.abandoned = true;
+            }
+            readers.clear();
+            return "";
         case "ends":
             try (KafkaConsumer<byte[], byte[]> consumer = consumer(true)) {
                 List<TopicPartition> all = partitions(consumer, List.of(words[1]));
@@ -256,7 +263,7 @@ public final class Client {
         return new KafkaConsumer<>(Map.of(
             "bootstrap.servers", bootstrap, "enable.auto.commit", "false", "auto.offset.reset", "earliest",
             "isolation.level", committed ? "read_committed" : "read_uncommitted",
-            "max.poll.records", "20000", "fetch.max.wait.ms", "20"),
+            "max.poll.records", "20000"),
             new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
@@ -272,6 +279,7 @@ public final class Client {
         private final Collection<String> topics;
         private final AtomicReference<Exception> failure = new AtomicReference<>();
         private volatile boolean ending;
+        private volatile boolean abandoned;
         private volatile long written;
 
         Reader(Path file, boolean committed, Collection<String> topics) {
@@ -303,12 +311,12 @@ public final class Client {
                 consumer.assign(all);
                 consumer.seekToBeginning(all);
                 Map<TopicPartition, Long> end = null;
-                while (end == null || !reached(consumer, end)) {
+                while (!abandoned && (end == null || !reached(consumer, end))) {
                     if (ending && end == null) {
                         end = consumer.endOffsets(all);
                     }
                     long count = 0;
-                    for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(50))) {
+                    for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
                         write(out, System.currentTimeMillis(), record);
                         count++;
                     }

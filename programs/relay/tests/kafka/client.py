@@ -37,7 +37,7 @@ class Client:
         classes = compile_client(cluster.jars)
         self.errors = open(os.path.join(cluster.folder, "client.log"), "ab")
         self.process = subprocess.Popen(
-            cluster.java("400m", "WARN", "Client", cluster.bootstrap, classes=classes),
+            cluster.java("400m", "Client", cluster.bootstrap, classes=classes),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
 
     def close(self):

@@ -8,6 +8,7 @@
 
 JARS is a folder below build/. VERSION is 3 or 4. Nothing else of the machine is used or changed.
 """
+import base64
 import os
 import shutil
 import signal
@@ -29,12 +30,11 @@ SETTINGS = {
     "offsets.topic.num.partitions": 4,
     "transaction.state.log.num.partitions": 4,
     "group.initial.rebalance.delay.ms": 0,
-    "auto.create.topics.enable": "false",
+    "auto.create.topics.enable": "true",  # so whatever asks for a topic that does not exist makes it, and a test sees that
 }
 
 LOG_3 = """log4j.rootLogger=WARN, out
-log4j.logger.kafka=${level}
-log4j.logger.org.apache.kafka=${level}
+log4j.logger.kafka.server.KafkaRaftServer=INFO
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.Target=System.err
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
@@ -47,10 +47,8 @@ appender.out.layout.type=PatternLayout
 appender.out.layout.pattern=%d{HH:mm:ss,SSS} %p %m (%c{1})%n
 rootLogger.level=warn
 rootLogger.appenderRef.out.ref=out
-logger.kafka.name=kafka
-logger.kafka.level=${sys:level}
-logger.apache.name=org.apache.kafka
-logger.apache.level=${sys:level}
+logger.server.name=kafka.server.KafkaRaftServer
+logger.server.level=info
 """
 
 
@@ -118,12 +116,13 @@ class Node:
             stream.writelines(f"{name}={value}\n" for name, value in values.items())
         os.mkdir(self.folder)  # as `kafka-storage format` leaves it, which takes two seconds of a processor
         with open(os.path.join(self.folder, "meta.properties"), "w") as stream:
-            stream.write(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={self.number}\n")
+            directory = base64.urlsafe_b64encode(f"htw-relay-node-{self.number}".encode()).decode().rstrip("=")
+            stream.write(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={self.number}\ndirectory.id={directory}\n")
 
     def start(self, wait=True):
         with open(self.log, "ab") as log:
             self.seen = log.tell()
-            command = self.cluster.java(self.cluster.heap, "INFO", "kafka.Kafka", self.properties)
+            command = self.cluster.java(self.cluster.heap, "kafka.Kafka", self.properties)
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         if wait:
             self.wait_ready()
@@ -141,17 +140,6 @@ class Node:
             log.seek(self.seen)
             return log.read()
 
-    def stop(self, patience=30):
-        if not self.process:
-            return
-        self.process.send_signal(signal.SIGCONT)
-        self.process.terminate()
-        try:
-            self.process.wait(patience)
-        except subprocess.TimeoutExpired:
-            self.kill()
-        self.process = None
-
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -167,9 +155,10 @@ class Node:
 class Cluster:
     """Nodes of one Kafka. Use it in a `with` statement: at its end all is stopped and removed."""
 
-    def __init__(self, jars, nodes=1, heap="512m", **settings):
+    def __init__(self, jars, nodes=1, heap="512m", compiler="-XX:TieredStopAtLevel=1", **settings):
+        """The first compiler of the JVM alone is best for processes that live for seconds."""
         fetch(jars)
-        self.jars, self.heap = os.path.abspath(jars), heap
+        self.jars, self.heap, self.compiler = os.path.abspath(jars), heap, compiler
         self.folder = tempfile.mkdtemp(prefix="htw-kafka-")
         ports = free_ports(2 * nodes)
         self.nodes = []
@@ -182,11 +171,10 @@ class Cluster:
         with open(os.path.join(self.folder, "log4j2.properties"), "w") as stream:
             stream.write(LOG_4)
 
-    def java(self, heap, level, main, *arguments, classes=None):
+    def java(self, heap, main, *arguments, classes=None):
         """The command line of a program of Kafka, or of one that uses its libraries."""
         path = os.path.join(self.jars, "*")
-        # The first compiler alone: these processes live for seconds.
-        return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Dlevel={level}",
+        return ["java", f"-Xmx{heap}", "-XX:+UseSerialGC", self.compiler,
                 f"-Dlog4j.configuration=file:{self.folder}/log4j.properties",
                 f"-Dlog4j2.configurationFile={self.folder}/log4j2.properties",
                 "-cp", f"{classes}:{path}" if classes else path, main, *arguments]
@@ -207,13 +195,9 @@ class Cluster:
         return self
 
     def __exit__(self, *_):
-        # Together: a controller that stops alone waits for the others.
-        running = [node for node in self.nodes if node.process]
-        for node in running:
-            node.resume()
-            node.process.terminate()
-        for node in running:
-            node.stop(patience=10)
+        for node in self.nodes:  # nobody waits for what they would do at an orderly end, which takes many seconds
+            if node.process:
+                node.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

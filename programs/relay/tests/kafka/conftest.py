@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import subprocess
 
 import pytest
 
@@ -30,6 +31,22 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=left_out)
     items[:] = sorted((item for item in items if item not in left_out),
                       key=lambda item: json.dumps(cluster_of(item), sort_keys=True))
+
+
+def pytest_sessionstart(session):
+    """The tests over a mock cluster that wait long (test_mock_long.c) do so beside these, unless some are selected."""
+    session.beside = None
+    if not (session.config.option.keyword or session.config.option.markexpr):
+        program = os.path.join(os.environ.get("HTW_BUILD", "build/test"), "programs/relay/tests/test_relay_mock_long")
+        session.beside = subprocess.Popen([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def pytest_sessionfinish(session):
+    if session.beside:
+        text = session.beside.communicate()[0]
+        if session.beside.returncode:
+            print(text)
+            session.exitstatus = session.beside.returncode
 
 
 class World:

@@ -28,7 +28,7 @@ class Terminal:
         self.folder = os.path.join(case.cluster.folder, name)
         self.groups = []
         shutil.copytree(os.path.join(ROOT, "examples", "relay"), self.folder)
-        topics = shlex.join(case.cluster.java("64m", "WARN", "org.apache.kafka.tools.TopicCommand"))
+        topics = shlex.join(case.cluster.java("64m", "org.apache.kafka.tools.TopicCommand"))
         self.write("kafka-topics", f'#!/bin/sh\nexec {topics} "$@"\n')
         os.chmod(os.path.join(self.folder, "kafka-topics"), 0o755)
         self.write("output", "")

@@ -16,7 +16,7 @@ from relay import wait_for
 def test_killed_relays_that_come_back_lose_and_double_nothing(case):
     case.read("all", "uncommitted", case.out)
     relays = [case.relay(name).ready() for name in "ab"]
-    case.produce(30000, 1000, 15000)
+    case.produce(15000, 1000, 15000)
     end = time.monotonic() + 15
     turn = 0
     while time.monotonic() < end:
@@ -135,7 +135,7 @@ def test_relays_that_are_stopped_leave_at_once(case):
 def test_at_least_once_loses_nothing_when_relays_are_killed(case):
     case.options.append("--at-least-once")
     relays = [case.relay(name).ready() for name in "ab"]
-    case.produce(30000, 1000, 12000)
+    case.produce(15000, 1000, 12000)
     for turn in range(5):
         time.sleep(2)
         relays[turn % 2].kill()
