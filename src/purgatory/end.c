@@ -46,21 +46,29 @@ static struct htw__condition *condition_of(const struct htw_request *request) {
                : NULL;
 }
 
-void htw__request_unlink(struct htw_request *request, struct htw__walk *walk, int reason) {
+static void unlink_request(struct htw_request *request, struct htw__walk *walk) {
     struct htw__condition *condition = condition_of(request);
     prefetch_keys(request);
     if (condition != NULL)
         condition->type->unlink(condition, request);
     else
         unlink_from_keys(request, walk);
-    if (reason != HTW__NO_REASON)
-        htw__timeout_end(request, (enum htw_reason)reason);
-    else if (condition != NULL)
-        htw__outstanding_remove(&condition->outstanding);
+}
+
+static void release_watches(struct htw_request *request) {
     request->_count = 0;
     if ((request->_flags & HTW__REQUEST_MANY) != 0)
         htw__release(&request->_purgatory->allocator, request->_place._many._watches,
                      request->_place._many._bytes);
+}
+
+void htw__request_withdraw(struct htw_request *request) {
+    struct htw__condition *condition = condition_of(request);
+    unlink_request(request, NULL);
+    if (condition != NULL)
+        htw__outstanding_remove(&condition->outstanding);
+    release_watches(request);
+    request->_flags = 0; /* if it ends, it must not be unlinked again */
 }
 
 /* ---- ending */
@@ -79,7 +87,9 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
     HTW__PROBE3(request_end, purgatory, request, reason);
     /* The request keeps its condition alive until its last hook has returned. */
     struct htw__condition *condition = condition_of(request);
-    htw__request_unlink(request, walk, (int)reason);
+    unlink_request(request, walk);
+    htw__timeout_end(request, reason);
+    release_watches(request);
     if (frame->visitor != NULL)
         HTW__CALL_USER("a visitor", purgatory, frame->visitor,
                        frame->visitor(frame->visitor_context, request));

@@ -60,32 +60,20 @@ static int finish_request(struct htw__frame *frame, struct htw_request *request,
     return HTW_FINISHED;
 }
 
-/* Undoes a submission that has failed. If another thread has marked the request meanwhile, ends it
-   instead, and reports no error. */
-static int undo_submission(struct htw__frame *frame, struct htw_request *request, int error) {
-    htw__request_unlink(request, NULL, HTW__NO_REASON);
-    request->_flags = 0; /* if it ends, it must not be unlinked again */
-    enum htw_reason reason;
-    if (htw__request_must_end(frame, request, 0, &reason))
-        return finish_request(frame, request, reason);
-    htw__frame_pop(frame);
-    return error;
-}
-
-/* The request is linked (`error` is 0), or linking has failed: begins its time and disowns the request,
-   or unlinks it again. */
+/* The request is linked (`error` is 0), or linking has failed: begins its time, or withdraws it, and
+   disowns it. If another thread has marked it meanwhile, ends it instead, and reports no error. */
 static int let_request_wait(struct htw__frame *frame, struct htw_request *request,
                             int64_t timeout_ns, int error) {
     if (error == 0)
         error = htw__timeout_begin(request, timeout_ns);
     if (error != 0)
-        return undo_submission(frame, request, error);
+        htw__request_withdraw(request);
+    uint32_t idle = error == 0 ? HTW__REQUEST_PENDING : 0;
     enum htw_reason reason;
-    if (!htw__request_disown(request, HTW__REQUEST_PENDING) &&
-        htw__request_must_end(frame, request, HTW__REQUEST_PENDING, &reason))
+    if (!htw__request_disown(request, idle) && htw__request_must_end(frame, request, idle, &reason))
         return finish_request(frame, request, reason);
     htw__frame_pop(frame);
-    return HTW_WATCHED;
+    return error == 0 ? HTW_WATCHED : error;
 }
 
 /* ---- the keys of a call */
