@@ -190,8 +190,7 @@ static void note(const rd_kafka_message_t *message) {
 }
 
 uint64_t mock_received(void) {
-    return mock_relay.relay.stats.done.received +
-           mock_relay.relay.open[HTW__CHANNEL_FILE].received;
+    return mock_relay.relay.stats.done.received + mock_relay.relay.open[HTW__CHANNEL_FILE].received;
 }
 
 uint64_t mock_delivered(void) {
