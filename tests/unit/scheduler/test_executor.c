@@ -108,6 +108,10 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
     ++*(unsigned *)arg;
 }
 
+static void count_release(void *arg) {
+    *(unsigned *)arg += 10;
+}
+
 static void count_leftover(void *context, const struct htw_unexpired *unexpired) {
     (void)unexpired;
     ++*(unsigned *)context;
@@ -137,16 +141,21 @@ static void wait_at_gate(void *arg, const struct htw_expiration *expiration) {
         sched_yield();
 }
 
-/* Tasks that are run once stop has set about it do nothing, and are handed back. */
+/* Tasks that are run once stop has set about it do nothing, and are handed back; a hook releases. */
 UNIT_TEST(task_run_after_stop_began_is_handed_back) {
     struct holder holder;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = count_run;
+    spec.arg = &holder.runs;
+    spec.release = count_release;
     hold_open(&holder);
     atomic_store(&gate, 0);
     assert_int_equal(htw_schedule(holder.scheduler, 0, wait_at_gate, &holder.runs, NULL), 0);
     assert_int_equal(htw_scheduler_process(holder.scheduler, 0, NULL), HTW_DONE);
     assert_int_equal(htw_schedule(holder.scheduler, 0, count_run, &holder.runs, NULL), 0);
+    assert_int_equal(htw_schedule_spec(holder.scheduler, &spec, NULL, NULL), 0);
     assert_int_equal(htw_scheduler_process(holder.scheduler, 0, NULL), HTW_DONE);
-    assert_int_equal(holder.count, 2);
+    assert_int_equal(holder.count, 3);
     pthread_t runner, stopper;
     assert_int_equal(pthread_create(&runner, NULL, run_first, &holder), 0);
     while (atomic_load(&gate) != 1)
@@ -161,12 +170,13 @@ UNIT_TEST(task_run_after_stop_began_is_handed_back) {
         htw_group_destroy(group); /* -ESHUTDOWN: no callback starts any more */
     assert_int_equal(answer, -ESHUTDOWN);
     htw_task_run(holder.tasks[1]);
+    htw_task_run(holder.tasks[2]);
     assert_false(atomic_load(&holder.stopped));
     atomic_store(&gate, 2);
     pthread_join(runner, NULL);
     pthread_join(stopper, NULL);
-    assert_int_equal(holder.runs, 1);
-    assert_int_equal(holder.handed_back, 1);
+    assert_int_equal(holder.runs, 1 + 10);
+    assert_int_equal(holder.handed_back, 2);
     struct scheduler_fixture held = { .scheduler = holder.scheduler };
     (void)scheduler_stats(&held); /* adds up */
     assert_int_equal(htw_scheduler_destroy(holder.scheduler), 0);
