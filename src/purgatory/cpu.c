@@ -1,60 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu.c - the data of a purgatory for each CPU: the wheel of timeouts, counts, and waits. */
+/* cpu.c - the data of a purgatory for each CPU: counts, and waits. */
 #include "cpu.h"
 
 #include "owner.h"
 
-/* The wheel has many levels, since its ticks are fine. Those for timeouts of up to 17 minutes are
-   created with it. */
-#define WHEEL_SIZE 64u
-#define HORIZON_TICKS (UINT64_C(1) << 30)
-
 /* The requests of a CPU that are measured in a millisecond. */
 #define MEASURED_A_MS 16u
-
-/* ---- the wheel */
-
-static uint64_t tick_before(int64_t time_ns) {
-    return (uint64_t)time_ns / HTW__TIMEOUT_TICK_NS;
-}
-
-static int create_wheel(const struct htw__cpu *cpu, uint64_t start, struct htw_wheel **ret_wheel) {
-    const struct htw_purgatory *purgatory = cpu->purgatory;
-    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.size = WHEEL_SIZE;
-    options.start = start;
-    options.allocator = &purgatory->allocator;
-    /* With a manual clock, timeouts may move here from another wheel, and must all fit. */
-    bool is_manual = htw__steady_is_manual(purgatory->scheduler);
-    return htw__wheel_create_reserved(ret_wheel, &options,
-                                      is_manual ? HTW_NEVER_TICK : HORIZON_TICKS);
-}
-
-/* All under one lock, since a manual clock is for tests. Without memory for another wheel new timeouts may
-   end only when the time reaches the clock of this one. */
-static void set_back(struct htw__cpu *cpu, uint64_t tick) {
-    struct htw_wheel *wheel;
-    if (create_wheel(cpu, tick, &wheel) != 0)
-        return;
-    while (!htw__wheel_rebase(cpu->wheel, wheel))
-        ;
-    htw_wheel_destroy(cpu->wheel);
-    cpu->wheel = wheel;
-}
-
-/* The clock of the wheel may be ahead of `now_ns` if this thread was stopped after it read the
-   steady clock. */
-uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns) {
-    uint64_t tick = tick_before(now_ns), clock = htw_wheel_now(cpu->wheel);
-    if (tick >= clock)
-        return tick;
-    if (!htw__steady_is_manual(cpu->purgatory->scheduler))
-        return clock;
-    tick = tick_before(htw__cpu_steady_now_ns(cpu));
-    if (tick < clock)
-        set_back(cpu, tick);
-    return tick;
-}
 
 /* ---- counts */
 
@@ -144,17 +95,12 @@ void htw__counts_end(struct htw__cpu *cpu, const struct htw_request *request,
 
 /* ---- all of it */
 
-int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory) {
+void htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory) {
     *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK, .purgatory = purgatory };
     htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
     htw__cell_pool_init(&cpu->cells, &purgatory->allocator);
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         cpu->alarms[i].cpu = cpu;
-    return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
-}
-
-void htw__cpu_fini(struct htw__cpu *cpu) {
-    htw_wheel_destroy(cpu->wheel);
 }
 
 void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats) {

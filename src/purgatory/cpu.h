@@ -3,19 +3,14 @@
  * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, counts of requests,
  * the memory of cells, and a histogram of waits. A thread uses those of the CPU on which it runs, so
  * threads seldom meet.
- *
- * A tick of the wheel is a microsecond of the steady clock. Deadlines are rounded up to it.
  */
 #ifndef HTW_SRC_PURGATORY_CPU_H
 #define HTW_SRC_PURGATORY_CPU_H
 
 #include "../base/assert.h"
 #include "../base/cpu.h"
-#include "../scheduler/rebase.h"
 #include "cell_pool.h"
 #include "state.h"
-
-#define HTW__TIMEOUT_TICK_NS 1000u
 
 /* A timer of the scheduler that is set to the earliest timeout: see timeout.c. */
 struct htw__timeout_alarm {
@@ -63,17 +58,10 @@ struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__cell_pool cells;
 };
 
-/* Creates the wheel. 0 or -ENOMEM. */
-int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory);
-
-/* `cpu` may be zeroed instead of initialised. */
-void htw__cpu_fini(struct htw__cpu *cpu);
+/* All but the wheel: timeout.h creates it. */
+void htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory);
 
 void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats);
-
-/* The present tick; `now_ns` is of the steady clock. If a manual clock was set back, the timeouts
-   move to a new wheel. Under the lock. */
-uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns);
 
 /* Under the lock of the CPU; the owner only. */
 void htw__counts_begin(struct htw__counts *counts, struct htw_request *request);

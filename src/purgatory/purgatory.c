@@ -81,10 +81,10 @@ static int init_cpus(struct htw_purgatory *purgatory) {
     if (purgatory->cpus == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        purgatory->cpus[i] = (struct htw__cpu) { 0 };
+        htw__cpu_init(&purgatory->cpus[i], purgatory);
     int error = 0;
     for (uint32_t i = 0; i < purgatory->cpu_count && error == 0; i++)
-        error = htw__cpu_init(&purgatory->cpus[i], purgatory);
+        error = htw__timeout_create_wheel(&purgatory->cpus[i]);
     return error;
 }
 
@@ -93,7 +93,7 @@ static void release_all(struct htw_purgatory *purgatory) {
     struct htw_allocator allocator = purgatory->allocator;
     htw_group_destroy(purgatory->callbacks);
     for (uint32_t i = 0; purgatory->cpus != NULL && i < purgatory->cpu_count; i++)
-        htw__cpu_fini(&purgatory->cpus[i]);
+        htw_wheel_destroy(purgatory->cpus[i].wheel);
     for (uint32_t i = 0; purgatory->shards != NULL && i < purgatory->shard_count; i++)
         htw__purgatory_shard_fini(&purgatory->shards[i]);
     htw__release(&allocator, purgatory->cpus, purgatory->cpu_count * sizeof(struct htw__cpu));

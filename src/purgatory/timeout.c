@@ -15,13 +15,74 @@
  */
 #include "timeout.h"
 
+#include "../scheduler/rebase.h"
 #include "owner.h"
+
+/* A tick of the wheel, of the steady clock. Deadlines are rounded up to it. */
+#define TICK_NS 1000u
+
+/* The wheel has many levels, since its ticks are fine. Those for timeouts of up to 17 minutes are
+   created with it. */
+#define WHEEL_SIZE 64u
+#define HORIZON_TICKS (UINT64_C(1) << 30)
 
 /* Steps in the wheel for which the lock is held at most. */
 #define BUDGET 64u
 
 /* The alarm that does not repeat. */
 #define SINGLE (HTW__ALARMS - 1)
+
+/* ---- the wheel of a CPU; under its lock */
+
+static uint64_t tick_before(int64_t time_ns) {
+    return (uint64_t)time_ns / TICK_NS;
+}
+
+static uint64_t tick_after(int64_t time_ns) {
+    return ((uint64_t)time_ns + (TICK_NS - 1)) / TICK_NS;
+}
+
+static int create_wheel(const struct htw__cpu *cpu, uint64_t start, struct htw_wheel **ret_wheel) {
+    const struct htw_purgatory *purgatory = cpu->purgatory;
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.size = WHEEL_SIZE;
+    options.start = start;
+    options.allocator = &purgatory->allocator;
+    /* With a manual clock, timeouts may move here from another wheel, and must all fit. */
+    bool is_manual = htw__steady_is_manual(purgatory->scheduler);
+    return htw__wheel_create_reserved(ret_wheel, &options,
+                                      is_manual ? HTW_NEVER_TICK : HORIZON_TICKS);
+}
+
+int htw__timeout_create_wheel(struct htw__cpu *cpu) {
+    return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
+}
+
+/* All under one lock, since a manual clock is for tests. Without memory for another wheel new timeouts may
+   end only when the time reaches the clock of this one. */
+static void set_back(struct htw__cpu *cpu, uint64_t tick) {
+    struct htw_wheel *wheel;
+    if (create_wheel(cpu, tick, &wheel) != 0)
+        return;
+    while (!htw__wheel_rebase(cpu->wheel, wheel))
+        ;
+    htw_wheel_destroy(cpu->wheel);
+    cpu->wheel = wheel;
+}
+
+/* `now_ns` is of the steady clock. The clock of the wheel may be ahead of it if this thread was stopped
+   after it read that clock. If a manual clock was set back, the timeouts move to a new wheel. */
+static uint64_t present_tick(struct htw__cpu *cpu, int64_t now_ns) {
+    uint64_t tick = tick_before(now_ns), clock = htw_wheel_now(cpu->wheel);
+    if (tick >= clock)
+        return tick;
+    if (!htw__steady_is_manual(cpu->purgatory->scheduler))
+        return clock;
+    tick = tick_before(htw__cpu_steady_now_ns(cpu));
+    if (tick < clock)
+        set_back(cpu, tick);
+    return tick;
+}
 
 /* ---- alarms; under the lock of the CPU */
 
@@ -89,8 +150,7 @@ static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
 
 /* The time of the steady clock at which an alarm for a tick expires. */
 static int64_t alarm_time_ns(uint64_t tick) {
-    return tick > INT64_MAX / HTW__TIMEOUT_TICK_NS ? HTW_NEVER_NS
-                                                   : (int64_t)(tick * HTW__TIMEOUT_TICK_NS);
+    return tick > INT64_MAX / TICK_NS ? HTW_NEVER_NS : (int64_t)(tick * TICK_NS);
 }
 
 /* 0, or the error of the scheduler. Under the lock. */
@@ -137,13 +197,9 @@ static void release_alarm(void *arg) {
 
 /* ---- timeouts */
 
-static uint64_t tick_after(int64_t time_ns) {
-    return ((uint64_t)time_ns + (HTW__TIMEOUT_TICK_NS - 1)) / HTW__TIMEOUT_TICK_NS;
-}
-
 /* The tick in which a timeout is due; the last tick if the sum does not fit. Under the lock. */
 static uint64_t deadline_of(struct htw__cpu *cpu, int64_t now_ns, int64_t timeout_ns) {
-    uint64_t now = htw__cpu_tick(cpu, now_ns);
+    uint64_t now = present_tick(cpu, now_ns);
     if (timeout_ns <= 0)
         return now;
     return tick_after(timeout_ns < HTW_NEVER_NS - now_ns ? now_ns + timeout_ns : HTW_NEVER_NS);
@@ -254,7 +310,7 @@ struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool
     htw__lock_acquire(&cpu->lock);
     if (is_first)
         begin_callback(alarm);
-    uint64_t now = htw__cpu_tick(cpu, htw__cpu_steady_now_ns(cpu));
+    uint64_t now = present_tick(cpu, htw__cpu_steady_now_ns(cpu));
     htw_wheel_poll_batch(cpu->wheel, now, &timer, 1, BUDGET, &count);
     /* If a manual clock was set back without memory for a new wheel, the wheel is ahead of it. */
     if (timer != NULL && htw_timer_deadline(timer) > now)

@@ -8,6 +8,9 @@
 /* In `_cpu` of a request: no CPU counts it yet. */
 #define HTW__NO_CPU UINT16_MAX
 
+/* Creates the wheel of a CPU. 0 or -ENOMEM. */
+int htw__timeout_create_wheel(struct htw__cpu *cpu);
+
 /* A request begins to wait: counts it, and arms its timeout unless that is HTW_NEVER_NS. 0, or the error
    of the scheduler; then nothing has changed. The owner only. */
 int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns);
