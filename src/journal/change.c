@@ -337,8 +337,7 @@ int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
 
 bool htw__change_append(struct htw_journal *journal, struct htw__change *change) {
     bool was_empty = journal->first == NULL;
-    if (change->work != NULL)
-        journal->under_way[change->work->kind]++;
+    journal->under_way[change->own]++;
     change->next = NULL;
     *journal->last = change;
     journal->last = &change->next;
@@ -352,12 +351,12 @@ bool htw__change_append(struct htw_journal *journal, struct htw__change *change)
     return was_empty || journal->is_urgent != was_urgent;
 }
 
-int htw__submit_own(struct htw_journal *journal, const struct htw__work *work,
-                    const struct htw__step *steps, size_t count) {
+int htw__submit_own(struct htw_journal *journal, enum htw__own own, const struct htw__step *steps,
+                    size_t count) {
     struct htw__change *change = allocate(journal, count, 0);
     if (change == NULL)
         return -ENOMEM;
-    change->work = work;
+    change->own = own;
     if (count > 0)
         memcpy(change->steps, steps, count * sizeof(*steps));
     if (htw__change_append(journal, change))

@@ -40,17 +40,6 @@ struct htw__step {
     struct htw__whereabouts to;
 };
 
-struct htw__change;
-
-/* A change of the journal itself: nobody is told of its failure. */
-struct htw__work {
-    enum htw__own kind; /* that it counts as, while it is under way */
-    /* In the transaction, of a change without steps; may add jobs to it. 0 or an error. NULL: it has steps. */
-    int (*write)(struct htw_journal *journal, struct htw__change *change);
-    /* Under the lock, when it is durable or has failed. NULL: nothing. */
-    void (*finish)(struct htw_journal *journal, int result);
-};
-
 /* What struct htw_journal_change has not: a kick, or the policy of a queue. */
 struct htw__special {
     bool has_queue;
@@ -64,10 +53,10 @@ struct htw__change {
     size_t size;              /* of the block */
     htw_durable *durable;
     void *arg;
-    const struct htw__work *work; /* NULL: it is a caller's */
-    sem_t *finished;              /* of a caller that waits; NULL: none */
-    int result;                   /* as far as it is known */
-    bool is_refused;              /* whatever becomes of the transaction */
+    enum htw__own own;
+    sem_t *finished; /* of a caller that waits; NULL: none */
+    int result;      /* as far as it is known */
+    bool is_refused; /* whatever becomes of the transaction */
     int64_t queued_ns;
     struct htw__step *steps;
     size_t step_count;
@@ -96,8 +85,8 @@ int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
                       const struct htw_journal_change *wanted);
 
 /* Adds a change that nobody waits for. Under the lock. 0 or -ENOMEM. */
-int htw__submit_own(struct htw_journal *journal, const struct htw__work *work,
-                    const struct htw__step *steps, size_t count);
+int htw__submit_own(struct htw_journal *journal, enum htw__own own, const struct htw__step *steps,
+                    size_t count);
 
 /* Its jobs leave their queues, which they may have entered, and are destroyed. Under the lock. */
 void htw__change_discard_jobs(struct htw_journal *journal, struct htw__change *change);

@@ -85,16 +85,12 @@ static int put(struct htw_journal *journal, struct htw__job *job) {
     return error;
 }
 
-static bool writes_own(const struct htw__change *change) {
-    return change->work != NULL && change->work->write != NULL;
-}
-
 static int write_parts(struct htw_journal *journal, struct htw__change *change) {
     bool chooses = change->special.kick_count > 0 && change->queue != NULL && //
                    change->step_count == 0;
-    int error = chooses              ? htw__kick(journal, change)
-                : writes_own(change) ? change->work->write(journal, change)
-                                     : 0;
+    int error = chooses                           ? htw__kick(journal, change)
+                : change->own == HTW__OWN_TAKE_IN ? htw__guest_take_in(journal, change)
+                                                  : 0;
     for (size_t i = 0; i < change->step_count && error == 0 && !chooses; i++)
         error = htw__step_write(journal, &change->steps[i]);
     for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next)
@@ -106,7 +102,7 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
 
 static size_t parts_of(const struct htw__change *change) {
     return change->job_count + change->step_count + change->special.kick_count +
-           (change->special.policy != NULL) + writes_own(change);
+           (change->special.policy != NULL) + (change->own == HTW__OWN_TAKE_IN);
 }
 
 /* Whether all that it has are steps that leave the file as it is. */
@@ -197,7 +193,7 @@ static void forget_try(struct htw_journal *journal, struct htw__change *batch) {
             change->result = 0;
         for (size_t i = 0; i < change->step_count; i++)
             htw__step_forget(journal, &change->steps[i]);
-        if (!writes_own(change))
+        if (change->own != HTW__OWN_TAKE_IN)
             continue;
         htw__change_discard_jobs(journal, change);
         journal->queued_jobs -= change->job_count;
@@ -252,12 +248,11 @@ static void count_steps(struct htw_journal *journal, struct htw__change *change)
 static void finish_steps(struct htw_journal *journal, struct htw__change *change) {
     for (size_t i = 0; i < change->step_count; i++)
         htw__step_finish(journal, &change->steps[i], change->result);
-    if (change->work == NULL)
-        return;
-    journal->under_way[change->work->kind]--;
-    if (change->work->finish != NULL)
-        change->work->finish(journal, change->result);
-    pthread_cond_broadcast(&journal->read);
+    journal->under_way[change->own]--;
+    if (change->own == HTW__OWN_TAKE_IN)
+        htw__guest_end_taking(journal, change->result);
+    if (change->own != HTW__OWN_NONE)
+        pthread_cond_broadcast(&journal->read);
 }
 
 /* A change of one part that found nothing to do: the job had ended or was delivered, or the key is taken. */
@@ -290,7 +285,7 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
                                   (uint64_t)(htw__clock_monotonic_ns() - change->queued_ns));
         return;
     }
-    if (change->finished == NULL && change->work == NULL && change->durable == NULL &&
+    if (change->finished == NULL && change->own == HTW__OWN_NONE && change->durable == NULL &&
         journal->unreported == 0 && !is_idle(change))
         keep_error(journal, change);
     htw__change_discard_jobs(journal, change);

@@ -127,7 +127,7 @@ static int take_row(struct htw_journal *journal, struct intake *intake) {
     return htw__inbox_leave(&journal->database, intake->after);
 }
 
-static int take_in(struct htw_journal *journal, struct htw__change *change) {
+int htw__guest_take_in(struct htw_journal *journal, struct htw__change *change) {
     struct intake intake = { change, &change->jobs, journal->guest.after, 0 };
     int error = 0;
     for (unsigned i = 0; i < SOME_JOBS && intake.bytes < SOME_BYTES && error == 0; i++)
@@ -136,14 +136,12 @@ static int take_in(struct htw_journal *journal, struct htw__change *change) {
     return error == -ENOENT ? 0 : error;
 }
 
-static void end_taking(struct htw_journal *journal, int result) {
+void htw__guest_end_taking(struct htw_journal *journal, int result) {
     if (result != 0)
         journal->guest.after = 0;
     if (journal->guest.after != 0)
         journal->guest.look_ns = 0;
 }
-
-static const struct htw__work taking_in = { HTW__OWN_TAKE_IN, take_in, end_taking };
 
 /* ---- looking */
 
@@ -171,6 +169,6 @@ void htw__guest_look(struct htw_journal *journal) {
         htw__journal_stop(journal);
     if (error != 0)
         guest->after = 0;
-    else if (htw__submit_own(journal, &taking_in, NULL, 0) == 0)
+    else if (htw__submit_own(journal, HTW__OWN_TAKE_IN, NULL, 0) == 0)
         journal->is_urgent = true;
 }

@@ -15,8 +15,6 @@
 /* A lease whose end could not be made a change lasts so much longer. */
 #define RETRY_NS HTW_SECOND
 
-static const struct htw__work work = { .kind = HTW__OWN_LEASE };
-
 /* ---- requests */
 
 #define END(heap_node) HTW_CONTAINER_OF((uintptr_t)(heap_node), struct htw__end, node)
@@ -119,7 +117,7 @@ void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
 static bool lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
     struct htw__step step = { .id = id, .kind = HTW__STEP_LEASE, .request = request };
     dequeue(journal, request);
-    if (htw__submit_own(journal, &work, &step, 1) != 0) {
+    if (htw__submit_own(journal, HTW__OWN_LEASE, &step, 1) != 0) {
         append_served(journal, request, -ENOMEM);
         return false;
     }
@@ -244,7 +242,7 @@ static void expire(struct htw_journal *journal, struct htw__job *job) {
         return;
     }
     htw__jobs_hold(&journal->jobs, job);
-    job->lease_end_ns = htw__submit_own(journal, &work, &step, 1) == 0
+    job->lease_end_ns = htw__submit_own(journal, HTW__OWN_LEASE, &step, 1) == 0
                             ? INT64_MIN
                             : htw__journal_now(journal) + RETRY_NS;
     htw__jobs_unhold(&journal->jobs, job);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +36,6 @@ static int open_file(const char *name, int flags) {
         fd = open(name, flags | O_CLOEXEC, 0600);
     while (fd < 0 && errno == EINTR);
     return fd;
-}
-
-/* The folder of a path without symbolic links, in `folder`. */
-static void folder_of(const char *name, char folder[PATH_MAX]) {
-    const char *slash = strrchr(name, '/');
-    size_t size = slash == name ? 1 : (size_t)(slash - name);
-    memcpy(folder, name, size);
-    folder[size] = '\0';
 }
 
 /* The name of a file that can be a journal, without symbolic links. Unless it is only to be read, it is created if there is
@@ -153,8 +146,7 @@ int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
 }
 
 int htw__journal_path_sync_folder(const struct htw__journal_path *self) {
-    char folder[PATH_MAX];
-    folder_of(self->name, folder);
+    char name[PATH_MAX], *folder = dirname(strcpy(name, self->name));
     int fd = open_file(folder, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return fail_errno(folder, errno);

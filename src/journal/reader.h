@@ -62,7 +62,11 @@ bool htw__window_is_full(const struct htw_journal *journal);
 /* When the writer is to look: by the monotonic clock; HTW_NEVER_NS: it is not. */
 int64_t htw__guest_due_ns(const struct htw_journal *journal);
 
-/* The writer looks, and makes a change of what is there. */
+/* In the transaction of a change without steps: it puts some jobs of the inbox. 0 or an error. And its end, under the lock. */
+int htw__guest_take_in(struct htw_journal *journal, struct htw__change *change);
+void htw__guest_end_taking(struct htw_journal *journal, int result);
+
+/* The writer looks, and makes a change if something is there. */
 void htw__guest_look(struct htw_journal *journal);
 
 #endif /* HTW_SRC_JOURNAL_READER_H */

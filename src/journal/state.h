@@ -77,6 +77,7 @@ struct htw__leases {
 
 /* Changes of the journal itself, by what they are for. */
 enum htw__own {
+    HTW__OWN_NONE,    /* of a caller */
     HTW__OWN_STAGE,   /* memory becomes free: window.c */
     HTW__OWN_TAKE_IN, /* jobs of the inbox: guest.c */
     HTW__OWN_LEASE,   /* a durable lease begins, or a lease has ended: lease.c */

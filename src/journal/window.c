@@ -11,8 +11,6 @@
 /* Jobs that one change moves. */
 #define STAGE_MAX 4096u
 
-static const struct htw__work staging = { .kind = HTW__OWN_STAGE };
-
 static struct htw__step stage_of(uint64_t id) {
     return (struct htw__step) { .id = id, .kind = HTW__STEP_STAGE, .is_optional = true };
 }
@@ -33,7 +31,7 @@ static int hand_over(struct htw_journal *journal, const struct htw__scan_row *ro
     struct htw__step steps[HTW__READ_STEP];
     for (int64_t i = 0; i < count; i++)
         steps[i] = stage_of(rows[i].id);
-    return count > 0 ? htw__submit_own(journal, &staging, steps, (size_t)count) : 0;
+    return count > 0 ? htw__submit_own(journal, HTW__OWN_STAGE, steps, (size_t)count) : 0;
 }
 
 static int fill(struct htw_journal *journal, struct htw__queue *queue) {
@@ -96,7 +94,7 @@ static int halve(struct htw_journal *journal, struct htw__queue *queue, struct h
         else if (step_count < STAGE_MAX)
             steps[step_count++] = stage_of(job->position.id);
     }
-    return step_count > 0 ? htw__submit_own(journal, &staging, steps, step_count) : 0;
+    return step_count > 0 ? htw__submit_own(journal, HTW__OWN_STAGE, steps, step_count) : 0;
 }
 
 static int move_back(struct htw_journal *journal) {
