@@ -22,7 +22,7 @@
 /* A key of no more bytes than this is in its first cell. */
 #define HTW__KEY_INLINE_BYTES 16u
 
-struct htw__cell {
+struct htw__key_cell {
     union {
         struct htw_request *watches[HTW__CELL_WATCHES]; /* NULL from `count` on */
         struct {
@@ -30,18 +30,18 @@ struct htw__cell {
             struct htw__key_node node; /* of a key in the table */
         };
     };
-    struct htw__cell *more;   /* the next cell of the key, or NULL */
-    uint16_t pins;            /* walks that are here */
-    uint8_t count : 3;        /* watches, and what those that went have left */
-    uint8_t size : 5;         /* of the key in a cell of a shard, in bytes */
-    uint8_t has_key : 1;      /* it is the first cell of a key ... */
-    uint8_t is_in_table : 1;  /* ... which is, or was, in the table, and not in its shard */
-    uint8_t is_deferred : 1;  /* a deferred check holds the key, which has not begun */
-    uint8_t is_orphan : 1;    /* the key cannot be found any more, because the shard was closed */
-    uint8_t is_unwatched : 1; /* no request waits on the key, and it is counted as idle */
-    uint8_t is_closed : 1;    /* of a shard's first cell: the shard is closed ... */
-    uint8_t has_second : 1;   /* ... its second cell is in use ... */
-    uint8_t has_table : 1;    /* ... and there are keys in its table */
+    struct htw__key_cell *more; /* the next cell of the key, or NULL */
+    uint16_t pins;              /* walks that are here */
+    uint8_t count : 3;          /* watches, and what those that went have left */
+    uint8_t size : 5;           /* of the key in a cell of a shard, in bytes */
+    uint8_t has_key : 1;        /* it is the first cell of a key ... */
+    uint8_t is_in_table : 1;    /* ... which is, or was, in the table, and not in its shard */
+    uint8_t is_deferred : 1;    /* a deferred check holds the key, which has not begun */
+    uint8_t is_orphan : 1;      /* the key cannot be found any more, because the shard was closed */
+    uint8_t is_unwatched : 1;   /* no request waits on the key, and it is counted as idle */
+    uint8_t is_closed : 1;      /* of a shard's first cell: the shard is closed ... */
+    uint8_t has_second : 1;     /* ... its second cell is in use ... */
+    uint8_t has_table : 1;      /* ... and there are keys in its table */
     union {
         uint32_t number;       /* of the cell in its chunk: cell_pool.h */
         struct htw__lock lock; /* of a shard's first cell: that of the shard */
@@ -49,14 +49,14 @@ struct htw__cell {
     union {
         char bytes[HTW__KEY_INLINE_BYTES]; /* of the key, or the first of them */
         struct {
-            struct htw__cell *back; /* the cell before this one; of the second cell: the last */
-            uintptr_t key;          /* as in a watch */
+            struct htw__key_cell *back; /* the cell before this one; of the second cell: the last */
+            uintptr_t key;              /* as in a watch */
         };
     };
 };
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct htw__lock) != 4 ||
-                   sizeof(struct htw__cell) == HTW__CACHE_LINE,
+                   sizeof(struct htw__key_cell) == HTW__CACHE_LINE,
                "on 64-bit machines, a cell fills a cache line");
 
 #endif /* HTW_SRC_PURGATORY_CELL_H */

@@ -11,9 +11,9 @@ struct chunk {
     struct htw__link link; /* in `partial` while a cell is free */
     uint64_t free;         /* bit n: cell n is free */
     struct htw__cell_pool *pool;
-    char padding[sizeof(struct htw__cell) - sizeof(struct htw__link) - sizeof(uint64_t) -
+    char padding[sizeof(struct htw__key_cell) - sizeof(struct htw__link) - sizeof(uint64_t) -
                  sizeof(void *)];
-    struct htw__cell cells[HTW__CHUNK_CELLS];
+    struct htw__key_cell cells[HTW__CHUNK_CELLS];
 };
 
 void htw__cell_pool_init(struct htw__cell_pool *pool, const struct htw_allocator *allocator) {
@@ -36,7 +36,7 @@ static struct chunk *add_chunk(struct htw__cell_pool *pool) {
     return chunk;
 }
 
-static struct htw__cell *take_cell(struct htw__cell_pool *pool) {
+static struct htw__key_cell *take_cell(struct htw__cell_pool *pool) {
     struct chunk *chunk = HTW_CONTAINER_OF(pool->partial._next, struct chunk, link);
     if (htw__ring_is_empty(&pool->partial) && (chunk = add_chunk(pool)) == NULL)
         return NULL;
@@ -75,16 +75,16 @@ static void put_cell(struct htw__cell_pool *pool, struct chunk *chunk, unsigned 
 
 /* ---- */
 
-struct htw__cell *htw__cell_allocate(struct htw__cell_pool *pool) {
+struct htw__key_cell *htw__cell_allocate(struct htw__cell_pool *pool) {
     htw__lock_acquire(&pool->lock);
-    struct htw__cell *cell = take_cell(pool);
+    struct htw__key_cell *cell = take_cell(pool);
     htw__lock_release(&pool->lock);
     if (cell != NULL)
-        *cell = (struct htw__cell) { .number = cell->number };
+        *cell = (struct htw__key_cell) { .number = cell->number };
     return cell;
 }
 
-void htw__cell_free(struct htw__cell *cell) {
+void htw__cell_free(struct htw__key_cell *cell) {
     struct chunk *chunk = HTW_CONTAINER_OF(cell - cell->number, struct chunk, cells);
     struct htw__cell_pool *pool = chunk->pool;
     htw__lock_acquire(&pool->lock);

@@ -28,10 +28,10 @@ struct htw__cell_pool {
 void htw__cell_pool_init(struct htw__cell_pool *pool, const struct htw_allocator *allocator);
 
 /* A cell of a pool, zeroed but for its number; NULL: no memory. */
-struct htw__cell *htw__cell_allocate(struct htw__cell_pool *pool);
+struct htw__key_cell *htw__cell_allocate(struct htw__cell_pool *pool);
 
 /* Gives a cell back to its pool. */
-void htw__cell_free(struct htw__cell *cell);
+void htw__cell_free(struct htw__key_cell *cell);
 
 /* The bytes of all chunks. */
 size_t htw__cell_pool_memory(struct htw__cell_pool *pool);

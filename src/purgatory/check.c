@@ -201,7 +201,7 @@ int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, si
 /* A check in the queue. */
 struct htw__deferred {
     struct htw__deferred *next;
-    struct htw__cell *key;     /* valid until the check begins */
+    struct htw__key_cell *key; /* valid until the check begins */
     struct htw__key_node copy; /* of it; its bytes are behind this */
 };
 
@@ -335,7 +335,7 @@ static void release_run(void *arg) {
 
 /* Adds a check of a key to the queue, unless one is there already. -EAGAIN: no callback is due. Under the
    lock. */
-static int queue_check(struct htw__purgatory_shard *shard, struct htw__cell *key) {
+static int queue_check(struct htw__purgatory_shard *shard, struct htw__key_cell *key) {
     if (key->is_deferred)
         return 0;
     if (!is_run_due(shard))
@@ -358,7 +358,7 @@ static int queue_check(struct htw__purgatory_shard *shard, struct htw__cell *key
 /* Queues a check, unless no request waits on the key. As queue_check(). */
 static int try_to_queue(struct htw__purgatory_shard *shard, const struct htw__key *source) {
     htw__lock_acquire(&shard->first.lock);
-    struct htw__cell *key = htw__watched_key_find(shard, source);
+    struct htw__key_cell *key = htw__watched_key_find(shard, source);
     int result = key != NULL ? queue_check(shard, key) : 0;
     htw__lock_release(&shard->first.lock);
     return result;
@@ -369,7 +369,7 @@ static int try_to_queue(struct htw__purgatory_shard *shard, const struct htw__ke
 static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
                             bool *ret_disowned) {
     htw__lock_acquire(&shard->first.lock);
-    struct htw__cell *key = htw__watch_key(htw__request_watch(request, 0));
+    struct htw__key_cell *key = htw__watch_key(htw__request_watch(request, 0));
     int result = shard->first.is_closed ? -ESHUTDOWN : queue_check(shard, key);
     *ret_disowned = result == 0 && htw__request_disown_marked(request);
     htw__lock_release(&shard->first.lock);

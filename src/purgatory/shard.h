@@ -26,8 +26,8 @@ static inline bool htw__key_equals(const struct htw__key *a, const struct htw__k
  * before it: so nothing else of a shard moves between CPUs.
  */
 struct htw__purgatory_shard {
-    alignas(HTW__CACHE_LINE) struct htw__cell first; /* its lock guards all members */
-    struct htw__cell second;     /* for another key, or for more watches of any */
+    alignas(HTW__CACHE_LINE) struct htw__key_cell first; /* its lock guards all members */
+    struct htw__key_cell second; /* for another key, or for more watches of any */
     struct htw__key_table table; /* the keys that have cells of their own */
     uint64_t bytes;              /* of long keys and deferred checks */
     uint32_t orphans;            /* keys that are no longer in the table */

@@ -117,13 +117,10 @@ static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
 /* Creates the alarms that repeat, where they are missing. 0 if there is at least one. */
 static int create_missing(struct htw__cpu *cpu) {
     int error = 0;
-    bool has_one = false;
-    for (unsigned i = 0; i < SINGLE; i++) {
-        if (cpu->alarms[i].handle == 0 && error == 0)
+    for (unsigned i = 0; i < SINGLE && error == 0; i++)
+        if (cpu->alarms[i].handle == 0)
             error = create_alarm(&cpu->alarms[i], HTW_NEVER_NS);
-        has_one |= cpu->alarms[i].handle != 0;
-    }
-    return has_one ? 0 : error;
+    return cpu->alarms[0].handle != 0 ? 0 : error;
 }
 
 /* An alarm that can be set: the current one if possible. NULL: the callbacks of all are running. */

@@ -10,7 +10,7 @@
 
 /* A watch of a key. */
 struct position {
-    struct htw__cell *cell;
+    struct htw__key_cell *cell;
     unsigned index;
 };
 
@@ -20,7 +20,7 @@ static void init_walk(struct htw__walk *walk) {
     walk->end = NULL;
 }
 
-static void pin_cell(struct htw__cell *cell) {
+static void pin_cell(struct htw__key_cell *cell) {
     cell->pins++;
     HTW_ASSERT(cell->pins != 0);
 }
@@ -46,7 +46,7 @@ static void set_end(struct htw__walk *walk) {
 
 /* The walk continues behind this watch. */
 static void move_to(struct htw__walk *walk, struct position at) {
-    struct htw__cell *before = walk->cell;
+    struct htw__key_cell *before = walk->cell;
     set_end(walk);
     walk->cell = at.cell;
     walk->index = at.index;

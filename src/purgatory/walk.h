@@ -18,9 +18,9 @@ struct htw__walk {
     uint32_t mark;  /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
     bool is_last;   /* htw__walk_stop() */
     int64_t marked; /* busy requests that this walk has marked */
-    struct htw__cell *key;  /* NULL: no request follows, and no cell is pinned */
-    struct htw__cell *cell; /* where the walk is, once in its pins; NULL: it is not pinned */
-    struct htw__cell *end;  /* where it ends, likewise */
+    struct htw__key_cell *key;  /* NULL: no request follows, and no cell is pinned */
+    struct htw__key_cell *cell; /* where the walk is, once in its pins; NULL: it is not pinned */
+    struct htw__key_cell *end;  /* where it ends, likewise */
     unsigned index, end_index;
 };
 

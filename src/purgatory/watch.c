@@ -7,8 +7,8 @@
 /* ---- the memory of cells */
 
 /* For more watches of a key, or for another short one: that of the shard if it is free. NULL: no memory. */
-static struct htw__cell *take_cell(const struct htw_purgatory *purgatory,
-                                   struct htw__purgatory_shard *shard) {
+static struct htw__key_cell *take_cell(const struct htw_purgatory *purgatory,
+                                       struct htw__purgatory_shard *shard) {
     if (shard->first.has_second)
         return htw__cell_allocate(&htw__cpu_here(purgatory)->cells);
     shard->first.has_second = true;
@@ -16,7 +16,7 @@ static struct htw__cell *take_cell(const struct htw_purgatory *purgatory,
     return &shard->second;
 }
 
-static void give_back_cell(struct htw__purgatory_shard *shard, struct htw__cell *cell) {
+static void give_back_cell(struct htw__purgatory_shard *shard, struct htw__key_cell *cell) {
     if (cell == &shard->second)
         shard->first.has_second = false;
     else
@@ -26,25 +26,25 @@ static void give_back_cell(struct htw__purgatory_shard *shard, struct htw__cell 
 /* ---- keys */
 
 static size_t long_key_bytes(size_t size) {
-    return offsetof(struct htw__cell, bytes) + size;
+    return offsetof(struct htw__key_cell, bytes) + size;
 }
 
-static bool is_long(const struct htw__cell *key) {
+static bool is_long(const struct htw__key_cell *key) {
     return key->is_in_table && key->node.size > HTW__KEY_INLINE_BYTES;
 }
 
-static struct htw__cell *allocate_long(const struct htw_purgatory *purgatory,
-                                       struct htw__purgatory_shard *shard, size_t size) {
-    struct htw__cell *key = htw__allocate(&purgatory->allocator, long_key_bytes(size));
+static struct htw__key_cell *allocate_long(const struct htw_purgatory *purgatory,
+                                           struct htw__purgatory_shard *shard, size_t size) {
+    struct htw__key_cell *key = htw__allocate(&purgatory->allocator, long_key_bytes(size));
     if (key == NULL)
         return NULL;
-    *key = (struct htw__cell) { 0 };
+    *key = (struct htw__key_cell) { 0 };
     shard->bytes += long_key_bytes(size);
     return key;
 }
 
 static void free_key(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                     struct htw__cell *key) {
+                     struct htw__key_cell *key) {
     if (!is_long(key)) {
         give_back_cell(shard, key);
         return;
@@ -54,21 +54,21 @@ static void free_key(const struct htw_purgatory *purgatory, struct htw__purgator
     htw__release(&purgatory->allocator, key, bytes);
 }
 
-static struct htw__cell *allocate_key(const struct htw_purgatory *purgatory,
-                                      struct htw__purgatory_shard *shard, size_t size) {
+static struct htw__key_cell *allocate_key(const struct htw_purgatory *purgatory,
+                                          struct htw__purgatory_shard *shard, size_t size) {
     if (size > HTW__KEY_INLINE_BYTES)
         return allocate_long(purgatory, shard, size);
     return shard->first.has_key ? take_cell(purgatory, shard) : &shard->first;
 }
 
-static bool is_of_shard(const struct htw__purgatory_shard *shard, const struct htw__cell *key) {
+static bool is_of_shard(const struct htw__purgatory_shard *shard, const struct htw__key_cell *key) {
     return key == &shard->first || key == &shard->second;
 }
 
-static struct htw__cell *add_key(const struct htw_purgatory *purgatory,
-                                 struct htw__purgatory_shard *shard,
-                                 const struct htw__key *source) {
-    struct htw__cell *key = allocate_key(purgatory, shard, source->size);
+static struct htw__key_cell *add_key(const struct htw_purgatory *purgatory,
+                                     struct htw__purgatory_shard *shard,
+                                     const struct htw__key *source) {
+    struct htw__key_cell *key = allocate_key(purgatory, shard, source->size);
     if (key == NULL)
         return NULL;
     key->has_key = true;
@@ -85,27 +85,28 @@ static struct htw__cell *add_key(const struct htw_purgatory *purgatory,
 }
 
 struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
-                                      const struct htw__cell *key) {
+                                      const struct htw__key_cell *key) {
     if (key->is_in_table)
         return (struct htw__key) { key->node.hash, htw__key_node_key(&key->node), key->node.size };
     uint64_t hash = htw__key_hash(key->bytes, key->size, shard->purgatory->seed);
     return (struct htw__key) { hash, key->bytes, key->size };
 }
 
-static void remove_from_table(struct htw__purgatory_shard *shard, struct htw__cell *key) {
+static void remove_from_table(struct htw__purgatory_shard *shard, struct htw__key_cell *key) {
     htw__key_table_remove(&shard->table, &key->node);
     shard->first.has_table = htw__key_table_count(&shard->table) > 0;
 }
 
 /* Whether a deferred check holds a key without watches; counts the key as idle if so. */
-static bool is_held(struct htw__purgatory_shard *shard, struct htw__cell *key) {
+static bool is_held(struct htw__purgatory_shard *shard, struct htw__key_cell *key) {
     shard->idle += (uint32_t)key->is_deferred - (uint32_t)key->is_unwatched;
     key->is_unwatched = key->is_deferred;
     return key->is_deferred;
 }
 
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
-                                     struct htw__purgatory_shard *shard, struct htw__cell *key) {
+                                     struct htw__purgatory_shard *shard,
+                                     struct htw__key_cell *key) {
     if (htw__watched_key_is_used(key))
         return;
     if ((key->is_deferred | key->is_unwatched) != 0 && is_held(shard, key))
@@ -119,19 +120,19 @@ void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
         free_key(purgatory, shard, key);
 }
 
-static bool is_in_shard(const struct htw__cell *cell) {
+static bool is_in_shard(const struct htw__key_cell *cell) {
     return cell->has_key && !cell->is_orphan;
 }
 
-struct htw__cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
-    struct htw__cell *key = &shard->first;
+struct htw__key_cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
+    struct htw__key_cell *key = &shard->first;
     if (!is_in_shard(key))
         key = &shard->second;
     if (!is_in_shard(key)) {
         struct htw__key_node *node = htw__key_table_remove_any(&shard->table);
         if (node == NULL)
             return NULL;
-        key = HTW_CONTAINER_OF(node, struct htw__cell, node);
+        key = HTW_CONTAINER_OF(node, struct htw__key_cell, node);
     }
     key->is_orphan = true;
     shard->orphans++;
@@ -140,12 +141,12 @@ struct htw__cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
 
 /* ---- watches */
 
-static bool is_full(const struct htw__cell *cell) {
+static bool is_full(const struct htw__key_cell *cell) {
     return cell->count == (cell->is_in_table ? 1 : HTW__CELL_WATCHES);
 }
 
 static uintptr_t address_of_key(const struct htw__purgatory_shard *shard,
-                                const struct htw__cell *key) {
+                                const struct htw__key_cell *key) {
     if (key == &shard->first)
         return (uintptr_t)key | HTW__CELL_FIRST;
     return (uintptr_t)key |
@@ -153,10 +154,11 @@ static uintptr_t address_of_key(const struct htw__purgatory_shard *shard,
 }
 
 /* Adds a cell to a key. NULL: no memory. */
-static struct htw__cell *add_cell(const struct htw_purgatory *purgatory,
-                                  struct htw__purgatory_shard *shard, struct htw__cell *key) {
-    struct htw__cell *last = htw__watched_key_last(key);
-    struct htw__cell *cell = take_cell(purgatory, shard);
+static struct htw__key_cell *add_cell(const struct htw_purgatory *purgatory,
+                                      struct htw__purgatory_shard *shard,
+                                      struct htw__key_cell *key) {
+    struct htw__key_cell *last = htw__watched_key_last(key);
+    struct htw__key_cell *cell = take_cell(purgatory, shard);
     if (cell == NULL)
         return NULL;
     last->more = cell;
@@ -166,11 +168,11 @@ static struct htw__cell *add_cell(const struct htw_purgatory *purgatory,
     return cell;
 }
 
-static void remove_if_empty(struct htw__purgatory_shard *shard, struct htw__cell *key,
-                            struct htw__cell *cell) {
+static void remove_if_empty(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
+                            struct htw__key_cell *cell) {
     if (cell->count > 0 || cell == key)
         return;
-    struct htw__cell *before = cell == key->more ? key : cell->back;
+    struct htw__key_cell *before = cell == key->more ? key : cell->back;
     if (cell->more != NULL)
         cell->more->back = cell->back;
     else if (before != key)
@@ -184,10 +186,10 @@ int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory
                     const struct htw__key *source) {
     if (shard->first.is_closed)
         return -ESHUTDOWN;
-    struct htw__cell *key = htw__watched_key_find(shard, source);
+    struct htw__key_cell *key = htw__watched_key_find(shard, source);
     if (key == NULL && (key = add_key(purgatory, shard, source)) == NULL)
         return -ENOMEM;
-    struct htw__cell *cell = htw__watched_key_last(key);
+    struct htw__key_cell *cell = htw__watched_key_last(key);
     if (is_full(cell) && (cell = add_cell(purgatory, shard, key)) == NULL)
         return -ENOMEM;
     if (key->is_unwatched) {
@@ -201,13 +203,13 @@ int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory
 
 /* These two do the same whichever watch it is: the processor could not foresee it. */
 
-static void leave_gap(struct htw__cell *cell, const struct htw_request *request) {
+static void leave_gap(struct htw__key_cell *cell, const struct htw_request *request) {
     unsigned places = cell->is_in_table ? 1 : HTW__CELL_WATCHES;
     for (unsigned i = 0; i < places; i++)
         cell->watches[i] = cell->watches[i] == request ? NULL : cell->watches[i];
 }
 
-static void close_gaps(struct htw__cell *cell) {
+static void close_gaps(struct htw__key_cell *cell) {
     unsigned count = 0;
     if (cell->is_in_table) {
         cell->count = cell->only_watch != NULL;
@@ -224,7 +226,7 @@ static void close_gaps(struct htw__cell *cell) {
 
 void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
                        const struct htw_request *request, const struct htw__watch *watch) {
-    struct htw__cell *key = htw__watch_key(watch), *cell = htw__watch_cell(watch);
+    struct htw__key_cell *key = htw__watch_key(watch), *cell = htw__watch_cell(watch);
     leave_gap(cell, request);
     if (cell->pins > 0)
         return;
@@ -233,8 +235,8 @@ void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgat
     htw__watched_key_free_if_unused(purgatory, shard, key);
 }
 
-void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__cell *key,
-                     struct htw__cell *cell) {
+void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
+                     struct htw__key_cell *cell) {
     if (--cell->pins > 0)
         return;
     close_gaps(cell);

@@ -21,12 +21,12 @@ static inline struct htw__watch *htw__request_watch(struct htw_request *request,
                                                       : &request->_place._few[i];
 }
 
-static inline struct htw__cell *htw__cell_at(uintptr_t address) {
-    return (struct htw__cell *)(address & ~(uintptr_t)HTW__CELL_KIND);
+static inline struct htw__key_cell *htw__cell_at(uintptr_t address) {
+    return (struct htw__key_cell *)(address & ~(uintptr_t)HTW__CELL_KIND);
 }
 
 /* The cell of a linked watch. */
-static inline struct htw__cell *htw__watch_cell(const struct htw__watch *watch) {
+static inline struct htw__key_cell *htw__watch_cell(const struct htw__watch *watch) {
     return htw__cell_at(watch->_cell);
 }
 
@@ -36,7 +36,7 @@ static inline uintptr_t htw__watch_key_address(const struct htw__watch *watch) {
                                                                 : watch->_cell;
 }
 
-static inline struct htw__cell *htw__watch_key(const struct htw__watch *watch) {
+static inline struct htw__key_cell *htw__watch_key(const struct htw__watch *watch) {
     return htw__cell_at(htw__watch_key_address(watch));
 }
 
@@ -44,7 +44,7 @@ static inline struct htw__cell *htw__watch_key(const struct htw__watch *watch) {
 static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_purgatory *purgatory,
                                                             const struct htw__watch *watch) {
     uintptr_t address = htw__watch_key_address(watch);
-    struct htw__cell *key = htw__cell_at(address);
+    struct htw__key_cell *key = htw__cell_at(address);
     switch (address & HTW__CELL_KIND) {
     case HTW__CELL_FIRST:
         return HTW_CONTAINER_OF(key, struct htw__purgatory_shard, first);
@@ -59,14 +59,14 @@ static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_pur
    need not read it in the shard, in another cache line. A key is its first cell. */
 
 /* Whether a cell of a shard has the key. */
-static inline bool htw__cell_has_key(const struct htw__cell *cell, const struct htw__key *key) {
+static inline bool htw__cell_has_key(const struct htw__key_cell *cell, const struct htw__key *key) {
     return cell->size == key->size && cell->has_key && !cell->is_orphan &&
            htw__key_bytes_equal(cell->bytes, key->bytes, key->size);
 }
 
 /* NULL: no request waits on the key. */
-static inline struct htw__cell *htw__watched_key_find(struct htw__purgatory_shard *shard,
-                                                      const struct htw__key *key) {
+static inline struct htw__key_cell *htw__watched_key_find(struct htw__purgatory_shard *shard,
+                                                          const struct htw__key *key) {
     if (htw__cell_has_key(&shard->first, key))
         return &shard->first;
     if (shard->first.has_second && htw__cell_has_key(&shard->second, key))
@@ -75,20 +75,20 @@ static inline struct htw__cell *htw__watched_key_find(struct htw__purgatory_shar
         return NULL;
     struct htw__key_node *node =
         htw__key_table_find(&shard->table, key->hash, key->bytes, key->size);
-    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__cell, node);
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__key_cell, node);
 }
 
 /* The hash and the bytes of a key. */
 struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
-                                      const struct htw__cell *key);
+                                      const struct htw__key_cell *key);
 
 /* Whether requests wait on a key, or walks are there. */
-static inline bool htw__watched_key_is_used(const struct htw__cell *key) {
+static inline bool htw__watched_key_is_used(const struct htw__key_cell *key) {
     return key->count > 0 || key->more != NULL;
 }
 
 /* The last cell of a key. */
-static inline struct htw__cell *htw__watched_key_last(struct htw__cell *key) {
+static inline struct htw__key_cell *htw__watched_key_last(struct htw__key_cell *key) {
     return key->more != NULL ? key->more->back : key;
 }
 
@@ -102,14 +102,14 @@ void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgat
                        const struct htw_request *request, const struct htw__watch *watch);
 
 /* A walk leaves a cell of a key. The caller then frees the key if it is not used. */
-void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__cell *key,
-                     struct htw__cell *cell);
+void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
+                     struct htw__key_cell *cell);
 
 /* Frees a key without watches, walks and deferred checks. */
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
-                                     struct htw__purgatory_shard *shard, struct htw__cell *key);
+                                     struct htw__purgatory_shard *shard, struct htw__key_cell *key);
 
 /* Makes any key of a closed shard an orphan; NULL: there is none that is not. */
-struct htw__cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard);
+struct htw__key_cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard);
 
 #endif /* HTW_SRC_PURGATORY_WATCH_H */

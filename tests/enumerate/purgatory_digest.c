@@ -43,7 +43,7 @@ static uint64_t digest_waiter(uint64_t digest, const struct waiter *waiter) {
 static uint64_t digest_key(uint64_t digest, unsigned key) {
     struct htw__purgatory_shard *shard = judge->purgatory->shards;
     const struct htw__key source = htw__key_hashed(judge->purgatory, &"AB"[key], 1);
-    const struct htw__cell *cell = htw__watched_key_find(shard, &source);
+    const struct htw__key_cell *cell = htw__watched_key_find(shard, &source);
     if (cell == NULL)
         return digest_add(digest, 0);
     digest = digest_add(digest, 1u + cell->is_deferred + 2u * cell->is_in_table);

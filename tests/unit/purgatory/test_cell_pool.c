@@ -9,7 +9,7 @@
 static struct failing_allocator memory;
 static struct htw__cell_pool pool;
 
-static struct htw__cell *held[CELLS];
+static struct htw__key_cell *held[CELLS];
 
 static void allocate(int i) {
     held[i] = htw__cell_allocate(&pool);

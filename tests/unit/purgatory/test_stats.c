@@ -27,8 +27,8 @@ PURGATORY_TEST(purgatory_memory_of_a_key_is_what_the_header_says) {
         watch(&waiters[i], HTW_NEVER_NS, names[0], names[1]);
     }
     uint64_t bytes = purgatory_case_stats(test).memory_bytes - before;
-    assert_in_range(bytes, (20000 - 4096) * sizeof(struct htw__cell),
-                    20000 * (sizeof(struct htw__cell) + 16));
+    assert_in_range(bytes, (20000 - 4096) * sizeof(struct htw__key_cell),
+                    20000 * (sizeof(struct htw__key_cell) + 16));
     for (unsigned i = 0; i < 10000; i++)
         if (i % 3 == 0)
             assert_true(cancel(&waiters[i]));
