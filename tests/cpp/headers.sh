@@ -100,7 +100,7 @@ void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel,
     htw::journal journal(scheduler, "jobs");
     journal.put_later(htw::job { text }, [](std::error_code) {});
     htw::lease lease = journal.lease({ "mail", nullptr });
-    journal.apply_later(htw::change().done(std::move(lease)).mark(text));
+    journal.apply_later(htw::change().done(std::move(lease)));
     journal.kick_later("mail", 3, [](std::error_code, std::uint32_t count) { static_cast<void>(count); });
     static_cast<void>(journal.peek(journal.put(htw::job { "payload" }))->key.value_or(text));
     wheel.schedule(session, 1);
