@@ -166,39 +166,34 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
     htw__journal_release(journal, change, change->size);
 }
 
-/* An id follows the text, unless that is whole. */
-static const struct answer {
+static const struct {
     int result;
     const char *text;
-    bool is_whole;
+    bool is_of_job; /* whose id follows */
 } answers[] = {
-    { -ENOENT, "there is no job", false },
-    { -EALREADY, "has been delivered, or its state is another one: job", false },
-    { -ESTALE, "the lease has ended of job", false },
-    { -EEXIST, "another job has the key", true },
-    { -EINVAL, "a job is there twice", true },
-    { -EMSGSIZE, "a job is too large", true },
+    { -ENOENT, "there is no job", true },
+    { -EALREADY, "has been delivered, or its state is another one: job", true },
+    { -ESTALE, "the lease has ended of job", true },
+    { -EEXIST, "another job has the key", false },
+    { -EINVAL, "a job is there twice", false },
+    { -EMSGSIZE, "a job is too large", false },
 };
-
-static int report(const struct answer *answer, const char *path, const struct htw__change *change) {
-    if (answer->is_whole || change->step_count == 0)
-        return htw__journal_fail(answer->result, "%s: %s", path, answer->text);
-    return htw__journal_fail(answer->result, "%s: %s %llu%s", path, answer->text,
-                             (unsigned long long)change->steps[0].id,
-                             change->step_count > 1 ? ", or another one of the change" : "");
-}
 
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
     int result = change->result;
     const char *path = journal->path.name;
-    if (result == 0)
-        return 0;
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-        if (answers[i].result == result)
-            return report(&answers[i], path, change);
-    return result == journal->sentence_error
-               ? htw__journal_fail_as(result, journal->sentence)
-               : htw__journal_fail(result, "%s: %s", path, htw_strerror(result));
+    size_t i = 0;
+    while (i < sizeof(answers) / sizeof(answers[0]) && answers[i].result != result)
+        i++;
+    if (i == sizeof(answers) / sizeof(answers[0]))
+        return result == journal->sentence_error
+                   ? htw__journal_fail_as(result, journal->sentence)
+                   : htw__journal_fail(result, "%s: %s", path, htw_strerror(result));
+    if (!answers[i].is_of_job || change->step_count == 0)
+        return htw__journal_fail(result, "%s: %s", path, answers[i].text);
+    return htw__journal_fail(result, "%s: %s %llu%s", path, answers[i].text,
+                             (unsigned long long)change->steps[0].id,
+                             change->step_count > 1 ? ", or another one of the change" : "");
 }
 
 /* ---- whether it is taken: limits, the ids of its jobs, and their queues */

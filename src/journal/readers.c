@@ -8,23 +8,11 @@
 /* Of all, where there is no memory, or another program has locked the file. */
 #define PAUSE_NS (100 * HTW_MILLISECOND)
 
-static const struct {
-    bool (*has_work)(const struct htw_journal *journal);
-    int (*step)(struct htw_journal *journal);
-} readers[] = {
-    { htw__reader_has_work, htw__reader_step },
-    { htw__window_has_work, htw__window_step },
-};
-enum { READERS = sizeof(readers) / sizeof(readers[0]) };
-
 bool htw__readers_have_work(const struct htw_journal *journal) {
-    bool have_work = false;
     if (journal->slot_count == 0 || journal->is_closing || journal->has_failed ||
         (journal->reader.paused_ns != 0 && htw__clock_monotonic_ns() < journal->reader.paused_ns))
         return false;
-    for (size_t i = 0; i < READERS && !have_work; i++)
-        have_work = readers[i].has_work(journal);
-    return have_work;
+    return htw__reader_has_work(journal) || htw__window_has_work(journal);
 }
 
 static void pause_or_stop(struct htw_journal *journal, int error) {
@@ -36,8 +24,9 @@ static void pause_or_stop(struct htw_journal *journal, int error) {
 
 void htw__readers_step(struct htw_journal *journal) {
     journal->reader.paused_ns = 0;
-    for (size_t i = 0; i < READERS && !journal->has_failed; i++)
-        if (readers[i].has_work(journal))
-            pause_or_stop(journal, readers[i].step(journal));
+    if (htw__reader_has_work(journal))
+        pause_or_stop(journal, htw__reader_step(journal));
+    if (!journal->has_failed && htw__window_has_work(journal))
+        pause_or_stop(journal, htw__window_step(journal));
     pthread_cond_broadcast(&journal->read);
 }
