@@ -10,7 +10,7 @@ LAYERS = {
         r"(wheel/.*|base/(bitmap|list))\.[ch]",
         r"wheel.*|bitmap|model|enumerate_wheel"),
     "scheduler": (
-        r"((scheduler|port)/.*|base/(slab|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc))\.[ch]",
+        r"((scheduler|port)/.*|base/(slab|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|alloc))\.[ch]",
         r"scheduler_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar|journal|monitor).*"),
     "purgatory": (
         r"((purgatory|threshold)/.*|base/(heap|key_table))\.[ch]",
@@ -21,6 +21,9 @@ LAYERS = {
     "journal": (
         r"journal/.*\.[ch]",
         r"journal_.*|fault_journal.*|model_journal|stress_journal_.*|enumerate_journal"),
+    "observe": (
+        r"observe/.*\.[ch]",
+        r"observe_.*"),
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|(fault|fuzz|stress)_monitor"),

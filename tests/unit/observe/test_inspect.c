@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_inspect.c - what tools show of a scheduler: histograms, shards, and how full the levels are. */
-#include "scheduler_fixture.h"
+#include "../scheduler/scheduler_fixture.h"
 
 #include <errno.h>
 #include <string.h>

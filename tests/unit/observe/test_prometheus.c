@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_prometheus.c - the text for Prometheus, of a scheduler. */
 #include "../../support/prometheus_text.h"
-#include "scheduler_fixture.h"
+#include "../scheduler/scheduler_fixture.h"
 
 #include <errno.h>
 

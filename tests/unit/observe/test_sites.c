@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sites.c - timers that know where they were armed; what is counted and written by site. */
-#include "scheduler_fixture.h"
+#include "../scheduler/scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stacks.c - the stack of calls by which a timer was scheduled. */
 #include "../../../src/observe/symbol.h"
-#include "scheduler_fixture.h"
+#include "../scheduler/scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdlib.h>

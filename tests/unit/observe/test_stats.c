@@ -2,7 +2,7 @@
 /* test_stats.c - every counter moves when it should, and only then. The test sees when a thread goes to
    sleep (-Wl,--wrap). */
 #include "../../../src/port/alarm.h"
-#include "scheduler_fixture.h"
+#include "../scheduler/scheduler_fixture.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_observe_threads.c - counts and events of many threads, also while they are switched on and off. */
+/* test_threads.c - counts and events of many threads, also while they are switched on and off. */
 #include "../unit.h"
 
 #include <htw/scheduler.h>

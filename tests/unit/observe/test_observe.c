@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_observe.c - what is counted by site, recorded and found of wake-ups and herds, where that is on. */
-#include "scheduler_fixture.h"
+#include "../scheduler/scheduler_fixture.h"
 
 #include <errno.h>
 #include <stdlib.h>
