@@ -10,8 +10,8 @@ LAYERS = {
         r"(wheel/.*|base/(bitmap|list))\.[ch]",
         r"wheel.*|bitmap|model|enumerate_wheel"),
     "scheduler": (
-        r"((scheduler|port)/.*|base/(slab|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|alloc))\.[ch]",
-        r"scheduler_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar|journal|monitor).*"),
+        r"((scheduler|port)/.*|base/(slab|lock|divisor|backoff|fork|clock|cpu|random|thread|alloc))\.[ch]",
+        r"scheduler_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar|journal|monitor).*"),
     "purgatory": (
         r"((purgatory|threshold)/.*|base/(heap|key_table))\.[ch]",
         r"purgatory_.*|threshold.*|heap|cell_pool|key_table|value_tree|model_purgatory|enumerate_purgatory|stress_purgatory"),
@@ -22,7 +22,7 @@ LAYERS = {
         r"journal/.*\.[ch]",
         r"journal_.*|fault_journal.*|model_journal|stress_journal_.*|enumerate_journal"),
     "observe": (
-        r"observe/.*\.[ch]",
+        r"(observe/.*|base/histogram)\.[ch]",
         r"observe_.*"),
     "monitor": (
         r"monitor/.*\.[ch]",

@@ -21,7 +21,7 @@ NOT_CODE = {'bindings/rust/htw-sys/src/bindings.rs', 'tests/weight.txt'}
 GROUPS = {
     'engine': ('src/base', 'src/wheel', 'src/scheduler', 'src/purgatory', 'src/threshold'),
     'port': ('src/port',),
-    'monitor': ('src/monitor', 'src/observe'),
+    'observe': ('src/observe', 'src/monitor'),
     'calendar': ('src/calendar',),
     'journal': ('src/journal',),
     'relay': ('programs/relay/src', 'programs/relay/include'),

@@ -2,6 +2,7 @@
 /* report.c - prints the numbers of a run, for --stats. */
 #include "report.h"
 
+#include "../../src/observe/distribution.h"
 #include "../kit/figures.h"
 
 #include <inttypes.h>

@@ -6,22 +6,18 @@
  * Each power of two is divided into 64 buckets of equal width, as in HdrHistogram. Values below 128
  * have a bucket each.
  *
- * One thread at a time records, without a lock; any thread may read meanwhile. A reader may see a
- * value that is being recorded in part: in its bucket but not in the count, or the other way round.
- * Each function says what that does to its answer. When the writer rests, and the reader has
- * synchronized with it, every answer is exact.
+ * One thread at a time records, without a lock; any thread may read meanwhile: ../observe/distribution.h.
  */
 #ifndef HTW_SRC_BASE_HISTOGRAM_H
 #define HTW_SRC_BASE_HISTOGRAM_H
 
 #include "compiler.h"
 
-#include <htw/base.h>
-
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * A number that one thread at a time writes and any thread may read.
@@ -65,7 +61,10 @@ struct htw__histogram {
 };
 
 /* Makes it empty. No other thread may use it yet. */
-HTW__SHARED void htw__histogram_init(struct htw__histogram *histogram);
+static inline void htw__histogram_init(struct htw__histogram *histogram) {
+    memset(histogram, 0, sizeof(*histogram));
+    htw__counter_set(&histogram->min, UINT64_MAX);
+}
 
 static inline size_t htw__histogram_bucket_of(uint64_t value) {
     /* Values below 128 are not shifted. */
@@ -86,55 +85,5 @@ static inline void htw__histogram_record(struct htw__histogram *histogram, uint6
     htw__counter_add(&histogram->sum, value);
     htw__counter_add(&histogram->count, 1);
 }
-
-/* How many values were counted. */
-uint64_t htw__histogram_count(const struct htw__histogram *histogram);
-
-/* The exact sum of all values, modulo 2^64 (584 years in nanoseconds). */
-uint64_t htw__histogram_sum(const struct htw__histogram *histogram);
-
-/* The least and the greatest value, exactly. 0 if it is empty, or if the reader sees the first
-   value in part. */
-uint64_t htw__histogram_min(const struct htw__histogram *histogram);
-uint64_t htw__histogram_max(const struct htw__histogram *histogram);
-
-/*
- * The value that `percent` (0 to 100) of the values do not exceed: never too small, and at most
- * 1/64 too great; 0 if it is empty. O(buckets).
- *
- * While the greatest value is being recorded, the answer may be another value of its bucket, at
- * most 1/64 too small.
- */
-uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent);
-
-/* Of nanoseconds: what statistics tell. Each part as the function above that returns it. */
-HTW__SHARED struct htw_distribution
-htw__histogram_distribution(const struct htw__histogram *histogram);
-
-/* How many values were at most `limit`, which is the upper end of a bucket or near it. O(buckets). */
-uint64_t htw__histogram_count_up_to(const struct htw__histogram *histogram, uint64_t limit);
-
-/*
- * Adds all values of `from` to `into`, of which the caller is the writer. O(buckets).
- *
- * While another thread records to `from`: count and buckets of `into` still agree; the least and
- * the greatest value may be another one of their bucket; and the sum may include more or fewer of
- * the values that are being recorded.
- */
-HTW__SHARED void htw__histogram_merge(struct htw__histogram *into,
-                                      const struct htw__histogram *from);
-
-/* A bucket that is not empty: the values from `low` to `high`, both included. */
-struct htw__histogram_bucket {
-    uint64_t low;
-    uint64_t high;
-    uint64_t count;
-};
-
-/* The next bucket that is not empty, in ascending order; false: there is none. `*cursor` is 0 at
-   first, and afterwards the index of the bucket plus 1. It looks from the least to the greatest value only,
-   so while one of these is being recorded, its bucket may be left out. */
-bool htw__histogram_next(const struct htw__histogram *histogram, size_t *cursor,
-                         struct htw__histogram_bucket *ret_bucket);
 
 #endif /* HTW_SRC_BASE_HISTOGRAM_H */

@@ -101,8 +101,8 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
 #define NAME "htw_journal_"
 
 static const struct htw__metric metrics[] = {
-#define METRIC(name, member, help) { name, help, offsetof(struct htw_journal_stats, member) },
-    HTW__JOURNAL_METRICS(METRIC)
+#define METRIC(name, member, help) HTW__METRIC(struct htw_journal_stats, name, member, help),
+    HTW__JOURNAL_METRICS(METRIC) HTW__METRICS_END,
 #undef METRIC
 };
 
@@ -124,7 +124,7 @@ int htw_journal_prometheus(struct htw_journal *journal, FILE *stream) {
     struct htw__histogram *copy = htw__journal_allocate(journal, sizeof(*copy));
     if (copy == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for the statistics");
-    htw__prometheus_values(stream, metrics, sizeof(metrics) / sizeof(metrics[0]), &stats);
+    htw__prometheus_values(stream, metrics, &stats);
     write_histogram(stream, NAME "commit_seconds", "How long transactions took.",
                     &journal->commit_ns, copy);
     write_histogram(stream, NAME "durable_seconds", "From the call of a change to its commit.",

@@ -26,10 +26,10 @@ static void write_numbers(const char *name, const uint64_t *numbers, size_t coun
     htw__text_add(text, "]");
 }
 
-static const struct htw__field distribution_fields[] = {
-#define DISTRIBUTION(member) HTW__FIELD(struct htw_distribution, NULL, member, NULL)
+static const struct htw__metric distribution_fields[] = {
+#define DISTRIBUTION(member) HTW__METRIC(struct htw_distribution, NULL, member, NULL)
     DISTRIBUTION(count),  DISTRIBUTION(sum_ns),  DISTRIBUTION(p50_ns), DISTRIBUTION(p90_ns),
-    DISTRIBUTION(p99_ns), DISTRIBUTION(p999_ns), DISTRIBUTION(max_ns), HTW__FIELDS_END,
+    DISTRIBUTION(p99_ns), DISTRIBUTION(p999_ns), DISTRIBUTION(max_ns), HTW__METRICS_END,
 };
 
 /* `histogram` NULL: none is known. */
@@ -79,10 +79,10 @@ static void write_lent(struct htw__lent_wheel *lent, struct htw__answer_text *te
 
 /* ---- shards */
 
-static const struct htw__field shard_fields[] = {
-#define SHARD(member) HTW__FIELD(struct htw_scheduler_shard, NULL, member, NULL)
+static const struct htw__metric shard_fields[] = {
+#define SHARD(member) HTW__METRIC(struct htw_scheduler_shard, NULL, member, NULL)
     SHARD(scheduled), SHARD(cancelled), SHARD(moved),        SHARD(demoted),
-    SHARD(in_wheels), SHARD(groups),    SHARD(memory_bytes), HTW__FIELDS_END,
+    SHARD(in_wheels), SHARD(groups),    SHARD(memory_bytes), HTW__METRICS_END,
 };
 
 static void write_shards(struct htw_scheduler *scheduler, struct htw__answer_text *text) {

@@ -25,7 +25,7 @@ struct htw__list {
 struct htw__list_kind {
     const char *name, *others,
         *count; /* in JSON: of the rows; of the others; of how many these are */
-    const struct htw__field *fields; /* the numbers of a row, which begins with their struct */
+    const struct htw__metric *fields; /* the numbers of a row, which begins with their struct */
     size_t row_size;
     int (*take)(struct htw__list *list, const struct htw_monitor_source *source);
     /* What a row has besides its numbers: as members of JSON, and as labels for Prometheus (NULL: it has no metrics). */

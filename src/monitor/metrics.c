@@ -45,13 +45,10 @@ static void describe(const struct writer *self, const char *metric, const char *
     htw__text_add(self->text, "# HELP %s %s\n# TYPE %s %s\n", metric, help, metric, type);
 }
 
-/* Writes the lines of a metric, unless the field before has them. */
-static void describe_field(const struct writer *self, const struct htw__field *field,
-                           const char **metric) {
-    if (*metric == NULL || strcmp(*metric, field->metric.name) != 0)
-        describe(self, field->metric.name, htw__metric_type(field->metric.name),
-                 field->metric.help);
-    *metric = field->metric.name;
+static void describe_field(const struct writer *self, const struct htw__metric *field,
+                           const struct htw__metric *fields) {
+    if (htw__metric_is_first(field, fields))
+        describe(self, field->name, htw__metric_type(field->name), field->help);
 }
 
 static void begin_value(const struct writer *self, const char *metric, const struct kept *kept) {
@@ -59,25 +56,23 @@ static void begin_value(const struct writer *self, const char *metric, const str
                   kept->sample.source->name);
 }
 
-static void end_value(const struct writer *self, const struct htw__field *field,
+static void end_value(const struct writer *self, const struct htw__metric *field,
                       const void *stats) {
     char value[HTW__METRIC_TEXT];
     if (field->label != NULL)
-        htw__list_add_label(self->text, field->label, field->name);
-    htw__text_add(
-        self->text, "} %s\n",
-        htw__metric_text(field->metric.name, htw__metric_value(&field->metric, stats), value));
+        htw__list_add_label(self->text, field->label, field->member);
+    htw__text_add(self->text, "} %s\n",
+                  htw__metric_text(field->name, htw__metric_value(field, stats), value));
 }
 
 static void write_fields(const struct writer *self) {
-    const char *metric = NULL;
-    for (const struct htw__field *field = htw__kinds[self->kind].fields; field->name != NULL;
-         field++) {
-        if (field->metric.name == NULL)
+    const struct htw__metric *fields = htw__kinds[self->kind].fields;
+    for (const struct htw__metric *field = fields; field->member != NULL; field++) {
+        if (field->name == NULL)
             continue;
-        describe_field(self, field, &metric);
+        describe_field(self, field, fields);
         for (unsigned i = 0; i < self->count; i++) {
-            begin_value(self, field->metric.name, &self->kept[i]);
+            begin_value(self, field->name, &self->kept[i]);
             end_value(self, field, &self->kept[i].sample.of);
         }
     }
@@ -93,15 +88,12 @@ static const struct histogram {
     unsigned unit_decimals, sum_decimals; /* a unit is 10^-unit_decimals seconds */
 } histograms[] = {
 #define OFFSET(member) offsetof(struct htw__sample, of.member)
-    { HTW__SOURCE_SCHEDULER, "htw_lateness_seconds", "From the deadline to the callback's start.",
-      HTW_SCHEDULER_HISTOGRAM_BUCKETS, OFFSET(scheduler.histograms.lateness),
-      OFFSET(scheduler.stats.lateness.sum_ns), 6, 9 },
-    { HTW__SOURCE_SCHEDULER, "htw_callback_seconds", "How long callbacks took.",
-      HTW_SCHEDULER_HISTOGRAM_BUCKETS, OFFSET(scheduler.histograms.callback),
-      OFFSET(scheduler.stats.callback.sum_ns), 6, 9 },
-    { HTW__SOURCE_PURGATORY, "htw_purgatory_wait_seconds",
-      "How long requests waited; under load, of a sample.", HTW_PURGATORY_WAIT_BUCKETS,
-      OFFSET(purgatory.waits), OFFSET(purgatory.waited_ms), 3, 3 },
+    { HTW__SOURCE_SCHEDULER, HTW__METRIC_LATENESS, HTW_SCHEDULER_HISTOGRAM_BUCKETS,
+      OFFSET(scheduler.histograms.lateness), OFFSET(scheduler.stats.lateness.sum_ns), 6, 9 },
+    { HTW__SOURCE_SCHEDULER, HTW__METRIC_CALLBACK, HTW_SCHEDULER_HISTOGRAM_BUCKETS,
+      OFFSET(scheduler.histograms.callback), OFFSET(scheduler.stats.callback.sum_ns), 6, 9 },
+    { HTW__SOURCE_PURGATORY, HTW__METRIC_WAIT, HTW_PURGATORY_WAIT_BUCKETS, OFFSET(purgatory.waits),
+      OFFSET(purgatory.waited_ms), 3, 3 },
 };
 
 static void write_seconds(const struct writer *self, uint64_t number, unsigned decimals) {
@@ -144,9 +136,9 @@ static void write_histograms(const struct writer *self) {
 
 /* ---- sites and queues: the lists of all samples are of one kind */
 
-static void write_row(const struct writer *self, const struct htw__field *field,
+static void write_row(const struct writer *self, const struct htw__metric *field,
                       const struct kept *kept, const void *row) {
-    begin_value(self, field->metric.name, kept);
+    begin_value(self, field->name, kept);
     if (row == htw__list_others(&kept->list))
         htw__list_add_label(self->text, "site", "other");
     else
@@ -154,7 +146,7 @@ static void write_row(const struct writer *self, const struct htw__field *field,
     end_value(self, field, row);
 }
 
-static void write_rows(const struct writer *self, const struct htw__field *field) {
+static void write_rows(const struct writer *self, const struct htw__metric *field) {
     for (unsigned i = 0; i < self->count; i++) {
         const struct htw__list *list = &self->kept[i].list;
         for (uint32_t number = 0; number < list->count; number++)
@@ -177,7 +169,6 @@ static void write_queues_left_out(const struct writer *self) {
 
 static void write_lists(const struct writer *self) {
     const struct htw__list_kind *kind = NULL;
-    const char *metric = NULL;
     for (unsigned i = 0; i < self->count; i++)
         if (self->kept[i].list.kind != NULL)
             kind = self->kept[i].list.kind;
@@ -185,8 +176,8 @@ static void write_lists(const struct writer *self) {
         return;
     if (kind == &htw__list_queues)
         write_queues_left_out(self);
-    for (const struct htw__field *field = kind->fields; field->name != NULL; field++) {
-        describe_field(self, field, &metric);
+    for (const struct htw__metric *field = kind->fields; field->member != NULL; field++) {
+        describe_field(self, field, kind->fields);
         write_rows(self, field);
     }
 }

@@ -14,8 +14,8 @@ struct site_row {
     struct htw__origin origin;
 };
 
-static const struct htw__field site_fields[] = {
-#define SITE(metric, member, help) HTW__FIELD(struct htw_site_stats, metric, member, help)
+static const struct htw__metric site_fields[] = {
+#define SITE(metric, member, help) HTW__METRIC(struct htw_site_stats, metric, member, help)
     SITE("htw_site_pending", pending, "Timers of a site that are pending."),
     SITE("htw_site_armed_total", armed, "Timers armed at a site."),
     SITE("htw_site_cancelled_total", cancelled, "Timers of a site cancelled."),
@@ -23,7 +23,7 @@ static const struct htw__field site_fields[] = {
     SITE("htw_site_late_total", late, "Callbacks of a site that started late."),
     SITE("htw_site_callback_seconds_total", callback_ns, "Time in callbacks of a site."),
     SITE("htw_site_wakeups_total", wakeups, "Times a timer of a site woke an expirer."),
-    HTW__FIELDS_END,
+    HTW__METRICS_END,
 };
 
 /* How much a site does: its timers, what was counted of them, and the microseconds in its callbacks. */
@@ -108,9 +108,9 @@ struct group_row {
     bool is_paused;
 };
 
-static const struct htw__field group_fields[] = {
-    HTW__FIELD(struct group_row, NULL, pending, NULL),
-    HTW__FIELDS_END,
+static const struct htw__metric group_fields[] = {
+    HTW__METRIC(struct group_row, NULL, pending, NULL),
+    HTW__METRICS_END,
 };
 
 static void take_group(void *context, const struct htw_group_stats *stats) {
@@ -146,17 +146,17 @@ struct queue_row {
 };
 
 /* Named as by `htw serve --http`. */
-static const struct htw__field queue_fields[] = {
-#define JOBS(member)                                                                \
-    HTW__LABELED_FIELD(struct queue_row, "state", "htw_journal_queue_jobs", member, \
-                       "Jobs of a queue now.")
+static const struct htw__metric queue_fields[] = {
+#define JOBS(member)                                                                 \
+    HTW__LABELED_METRIC(struct queue_row, "state", "htw_journal_queue_jobs", member, \
+                        "Jobs of a queue now.")
     JOBS(delayed),
     JOBS(ready),
     JOBS(leased),
     JOBS(buried),
-    HTW__FIELD(struct queue_row, "htw_journal_queue_waiting", waiting,
-               "Requests that wait for a job of a queue."),
-    HTW__FIELDS_END,
+    HTW__METRIC(struct queue_row, "htw_journal_queue_waiting", waiting,
+                "Requests that wait for a job of a queue."),
+    HTW__METRICS_END,
 };
 
 /* The journal holds its lock. */

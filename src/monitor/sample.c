@@ -4,28 +4,13 @@
 
 #include "wheel_copy.h"
 
-static const struct htw__field scheduler_fields[] = {
-#define SCHEDULER(metric, member, help) \
-    HTW__FIELD(struct htw_scheduler_stats, metric, member, help),
-    HTW__SCHEDULER_METRICS(SCHEDULER) HTW__FIELDS_END,
+static const struct htw__metric journal_fields[] = {
+#define JOURNAL(metric, member, help) HTW__METRIC(struct htw_journal_stats, metric, member, help),
+    HTW__JOURNAL_METRICS(JOURNAL) HTW__METRICS_END,
 };
 
-static const struct htw__field purgatory_fields[] = {
-#define PURGATORY(metric, member, help) \
-    HTW__FIELD(struct htw_purgatory_stats, metric, member, help),
-#define ENDED(member)                                                                             \
-    HTW__LABELED_FIELD(struct htw_purgatory_stats, "reason", "htw_purgatory_ended_total", member, \
-                       "Requests that have ended."),
-    HTW__PURGATORY_METRICS(PURGATORY, ENDED) PURGATORY(NULL, waited_ms, NULL) HTW__FIELDS_END,
-};
-
-static const struct htw__field journal_fields[] = {
-#define JOURNAL(metric, member, help) HTW__FIELD(struct htw_journal_stats, metric, member, help),
-    HTW__JOURNAL_METRICS(JOURNAL) HTW__FIELDS_END,
-};
-
-static const struct htw__field wheel_fields[] = {
-#define WHEEL(metric, member, help) HTW__FIELD(struct htw_wheel_stats, metric, member, help)
+static const struct htw__metric wheel_fields[] = {
+#define WHEEL(metric, member, help) HTW__METRIC(struct htw_wheel_stats, metric, member, help)
     WHEEL("htw_wheel_scheduled_total", scheduled, "Timers armed that were not pending."),
     WHEEL("htw_wheel_moved_total", moved, "Timers armed that were pending."),
     WHEEL("htw_wheel_cancelled_total", cancelled, "Timers cancelled."),
@@ -35,12 +20,12 @@ static const struct htw__field wheel_fields[] = {
     WHEEL("htw_wheel_advances_total", advances, "Times the clock advanced to a bucket in use."),
     WHEEL("htw_wheel_pending", pending, "Timers pending."),
     WHEEL("htw_wheel_memory_bytes", memory_bytes, "Memory of the wheel, without timers."),
-    HTW__FIELDS_END,
+    HTW__METRICS_END,
 };
 
 const struct htw__kind htw__kinds[] = {
-    [HTW__SOURCE_SCHEDULER] = { "scheduler", "schedulers", scheduler_fields },
-    [HTW__SOURCE_PURGATORY] = { "purgatory", "purgatories", purgatory_fields },
+    [HTW__SOURCE_SCHEDULER] = { "scheduler", "schedulers", htw__scheduler_metrics },
+    [HTW__SOURCE_PURGATORY] = { "purgatory", "purgatories", htw__purgatory_metrics },
     [HTW__SOURCE_JOURNAL] = { "journal", "journals", journal_fields },
     [HTW__SOURCE_WHEEL] = { "wheel", "wheels", wheel_fields },
 };
@@ -50,19 +35,18 @@ static int64_t fitting(uint64_t number) {
     return number < INT64_MAX ? (int64_t)number : INT64_MAX;
 }
 
-void htw__fields_write(const struct htw__field *fields, const void *stats,
+void htw__fields_write(const struct htw__metric *fields, const void *stats,
                        struct htw__answer_text *text) {
-    for (const struct htw__field *field = fields; field->name != NULL; field++) {
+    for (const struct htw__metric *field = fields; field->member != NULL; field++) {
         htw__text_separate(text);
-        htw__text_add(text, "\"%s\":%" PRId64, field->name,
-                      fitting(htw__metric_value(&field->metric, stats)));
+        htw__text_add(text, "\"%s\":%" PRId64, field->member,
+                      fitting(htw__metric_value(field, stats)));
     }
 }
 
-void htw__fields_add(const struct htw__field *fields, void *to, const void *from) {
-    for (const struct htw__field *field = fields; field->name != NULL; field++)
-        *(uint64_t *)(void *)((char *)to + field->metric.offset) +=
-            htw__metric_value(&field->metric, from);
+void htw__fields_add(const struct htw__metric *fields, void *to, const void *from) {
+    for (const struct htw__metric *field = fields; field->member != NULL; field++)
+        *(uint64_t *)(void *)((char *)to + field->offset) += htw__metric_value(field, from);
 }
 
 static void take_wheel(struct htw__sample *sample) {

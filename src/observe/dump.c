@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - writes which timers are pending, by site and by deadline, what was counted of each site, and the groups
-   with most timers. */
+/* dump.c - writes which timers are pending, by site, the next wake-ups, and the groups with most timers. */
 #include "symbol.h"
 #include "sites.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* Texts come from the program, and go to a terminal: no byte of them may change it. */
 static void write_text(FILE *stream, const char *text) {
@@ -46,17 +44,17 @@ static void write_place(FILE *stream, const struct htw_site *site) {
 
 static void write_site(FILE *stream, const struct htw__safe_copy *copy, htw__origin origin) {
     struct htw__site_text text;
-    uintptr_t address = htw__origin_address(origin);
-    if (origin == 0) {
-        fputs("all others", stream);
-    } else if (!htw__origin_is_site(origin)) {
-        char symbol[HTW__SYMBOL_MAX];
-        fprintf(stream, "callback %s", htw__symbol_text(copy, address, symbol));
-    } else if (!htw__site_copy(copy, address, &text)) {
-        fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", address);
+    char symbol[HTW__SYMBOL_MAX];
+    struct htw__site_shown shown = htw__site_show(copy, origin, &text);
+    if (shown.site != NULL) {
+        write_text(stream, shown.site->name != NULL ? shown.site->name : "-");
+        write_place(stream, shown.site);
+    } else if (shown.address != NULL) {
+        fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", (uintptr_t)shown.address);
+    } else if (shown.callback != NULL) {
+        fprintf(stream, "callback %s", htw__symbol_text(copy, (uintptr_t)shown.callback, symbol));
     } else {
-        write_text(stream, text.site.name != NULL ? text.site.name : "-");
-        write_place(stream, &text.site);
+        fputs("all others", stream);
     }
     fputc('\n', stream);
 }
@@ -84,48 +82,14 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
         write_count(stream, copy, &census->sites[i]);
     if (census->others.pending > 0)
         write_count(stream, copy, &census->others);
-    if (census->next_count > 0)
-        fputs("next           handle  site\n", stream);
-    for (uint32_t i = 0; i < census->next_count; i++) {
-        const struct htw__next_timer *next = &census->next[i];
-        write_left(stream, next->left_ns);
-        fprintf(stream, " 0x%" PRIx64 "  ", next->handle);
-        write_site(stream, copy, next->origin);
+    if (census->tick_count > 0)
+        fputs("next        timers  the first    site\n", stream);
+    for (uint32_t i = 0; i < census->tick_count; i++) {
+        const struct htw__due_tick *due = &census->ticks[i];
+        write_left(stream, due->left_ns);
+        fprintf(stream, "%9" PRIu64 "  0x%" PRIx64 "  ", due->timers, due->handle);
+        write_site(stream, copy, due->origin);
     }
-}
-
-/* ---- what was counted */
-
-static int by_wakeups(const void *left, const void *right) {
-    const uint64_t *a = ((const struct htw__site_count *)left)->numbers;
-    const uint64_t *b = ((const struct htw__site_count *)right)->numbers;
-    if (a[HTW__SITE_WAKEUPS] != b[HTW__SITE_WAKEUPS])
-        return a[HTW__SITE_WAKEUPS] < b[HTW__SITE_WAKEUPS] ? 1 : -1;
-    return a[HTW__SITE_EXPIRED] == b[HTW__SITE_EXPIRED]  ? 0
-           : a[HTW__SITE_EXPIRED] < b[HTW__SITE_EXPIRED] ? 1
-                                                         : -1;
-}
-
-static void write_numbers(FILE *stream, const struct htw__safe_copy *copy,
-                          const struct htw__site_count *count) {
-    static const enum htw__site_number shown[] = { HTW__SITE_WAKEUPS, HTW__SITE_ARMED,
-                                                   HTW__SITE_CANCELLED, HTW__SITE_EXPIRED,
-                                                   HTW__SITE_LATE };
-    if (htw__site_is_idle(count))
-        return;
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
-        fprintf(stream, "%10" PRIu64, count->numbers[shown[i]]);
-    fprintf(stream, "%10" PRIu64 "  ", count->numbers[HTW__SITE_CALLBACK_NS] / HTW_MILLISECOND);
-    write_site(stream, copy, count->origin);
-}
-
-static void write_all_numbers(FILE *stream, struct htw__census *census,
-                              const struct htw__safe_copy *copy) {
-    qsort(census->sites, census->site_count, sizeof(census->sites[0]), by_wakeups);
-    fputs("  wake-ups     armed cancelled   expired      late  ms in it  site\n", stream);
-    for (uint32_t i = 0; i < census->site_count; i++)
-        write_numbers(stream, copy, &census->sites[i]);
-    write_numbers(stream, copy, &census->others);
 }
 
 /* ---- groups */
@@ -178,10 +142,8 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     struct htw__safe_copy copy;
     htw__safe_copy_init(&copy);
     write_census(stream, scheduler, census, &copy);
-    if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
-        write_all_numbers(stream, census, &copy);
     if (census->has_stacks)
-        htw__stack_census_write(&census->stacks, scheduler, &copy, stream);
+        htw__stack_census_write(&census->stacks, &copy, stream);
     htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     struct groups groups = { .count = 0 };

@@ -1,50 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* inspect.c - what tools show of a scheduler: its histograms, its shards, and how full its wheels are. */
+/* inspect.c - what tools show of a scheduler: its shards, and how full its wheels are. */
 #include "../scheduler/shard.h"
 #include "stats.h"
 
 /* What is counted under a lock at a time: as many timers, or as many buckets. */
 #define SLICE 64u
-
-/* ---- histograms */
-
-void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms) {
-    static const struct htw_scheduler_histograms initial = HTW_SCHEDULER_HISTOGRAMS_INIT;
-    if (histograms != NULL)
-        *histograms = initial;
-}
-
-/* The bucket of a duration: 0 below 1 us, i from 2^(i-1) us. */
-static size_t bucket_of(uint64_t ns) {
-    uint64_t us = ns / 1000;
-    size_t bucket = us == 0 ? 0 : 64u - (size_t)__builtin_clzll(us);
-    return bucket < HTW_SCHEDULER_HISTOGRAM_BUCKETS ? bucket : HTW_SCHEDULER_HISTOGRAM_BUCKETS - 1;
-}
-
-static void copy_histogram(uint64_t *counts, const struct htw__histogram *histogram) {
-    size_t cursor = 0;
-    struct htw__histogram_bucket bucket;
-    while (htw__histogram_next(histogram, &cursor, &bucket))
-        counts[bucket_of(bucket.low + (bucket.high - bucket.low) / 2)] += bucket.count;
-}
-
-int htw_scheduler_get_histograms(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
-                                 struct htw_scheduler_histograms *histograms) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (histograms == NULL || histograms->struct_size != sizeof(*histograms))
-        return -EINVAL;
-    struct htw__histogram *whole;
-    int error = htw__stats_of(scheduler, stats, &whole);
-    if (error != 0)
-        return error;
-    *histograms = (struct htw_scheduler_histograms)HTW_SCHEDULER_HISTOGRAMS_INIT;
-    copy_histogram(histograms->lateness, &whole[0]);
-    copy_histogram(histograms->callback, &whole[1]);
-    htw__stats_release(scheduler, whole);
-    return 0;
-}
 
 /* ---- shards */
 

@@ -14,11 +14,20 @@ void htw__prometheus_value(FILE *stream, const char *name, const char *help, uin
     fprintf(stream, "%s %s\n", name, htw__metric_text(name, value, text));
 }
 
-void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, size_t count,
-                            const void *stats) {
-    for (size_t i = 0; i < count; i++)
-        htw__prometheus_value(stream, metrics[i].name, metrics[i].help,
-                              htw__metric_value(&metrics[i], stats));
+void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, const void *stats) {
+    for (const struct htw__metric *metric = metrics; metric->member != NULL; metric++) {
+        char text[HTW__METRIC_TEXT];
+        if (metric->name == NULL)
+            continue;
+        if (htw__metric_is_first(metric, metrics))
+            htw__prometheus_describe(stream, metric->name, htw__metric_type(metric->name),
+                                     metric->help);
+        fputs(metric->name, stream);
+        if (metric->label != NULL)
+            fprintf(stream, "{%s=\"%s\"}", metric->label, metric->member);
+        fprintf(stream, " %s\n",
+                htw__metric_text(metric->name, htw__metric_value(metric, stats), text));
+    }
 }
 
 void htw__prometheus_bucket(FILE *stream, const char *name, const char *limit, uint64_t count) {
@@ -56,6 +65,6 @@ void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         htw__prometheus_bucket(stream, name, limits[i].text,
                                htw__histogram_count_up_to(histogram, limits[i].ns));
-    htw__prometheus_end(stream, name, htw__histogram_sum(histogram), 9,
-                        htw__histogram_count(histogram));
+    htw__prometheus_end(stream, name, htw__counter_read(&histogram->sum), 9,
+                        htw__counter_read(&histogram->count));
 }

@@ -3,16 +3,14 @@
  * metrics.h - the table of statistics, and how they are written in the text format of Prometheus, version 0.0.4.
  *
  * The table has the numbers of schedulers, purgatories and journals, which their libraries write for one object, and
- * libhtw-monitor for each of its sources. METRIC(name, member, help): what Prometheus knows it by, the member of the
- * struct of statistics that has its value, and its text. ENDED(member): a number of the one metric of how requests have
- * ended.
+ * libhtw-monitor for each of its sources.
  *
  * Names are complete ("htw_pending"). Errors of the stream are for the caller to check at the end.
  */
 #ifndef HTW_SRC_OBSERVE_METRICS_H
 #define HTW_SRC_OBSERVE_METRICS_H
 
-#include "../base/histogram.h"
+#include "distribution.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -22,39 +20,42 @@
 
 /* ---- the table */
 
-/* Of struct htw_scheduler_stats. */
-#define HTW__SCHEDULER_METRICS(METRIC)                                                    \
-    METRIC("htw_scheduled_total", scheduled, "Timers scheduled.")                         \
-    METRIC("htw_fired_total", fired, "Timers that ended with a run.")                     \
-    METRIC("htw_cancelled_total", cancelled, "Timers cancelled before a run.")            \
-    METRIC("htw_handed_back_total", handed_back, "Timers handed back by stop.")           \
-    METRIC("htw_runs_total", runs, "Callbacks started.")                                  \
-    METRIC("htw_late_total", late, "Callbacks started later than the threshold.")         \
-    METRIC("htw_missed_periods_total", missed, "Periods left out by repeating timers.")   \
-    METRIC("htw_refused_total", refused, "Timers refused for max_pending.")               \
-    METRIC("htw_moved_total", moved, "Timers given a new deadline.")                      \
-    METRIC("htw_demoted_total", demoted, "Demotions of timers in the wheels.")            \
-    METRIC("htw_wakeups_total", wakeups, "Times an expirer woke up.")                     \
-    METRIC("htw_empty_wakeups_total", empty_wakeups, "Times it did so with nothing due.") \
-    METRIC("htw_pending", pending, "Timers pending.")                                     \
-    METRIC("htw_running", running, "Callbacks running.")                                  \
-    METRIC("htw_memory_bytes", memory_bytes, "Memory that the scheduler holds.")
+/* A uint64_t in a struct of statistics. */
+struct htw__metric {
+    const char *member; /* in JSON; NULL: there are no more */
+    const char *name,
+        *help; /* of Prometheus; those that follow each other may have one name; NULL: none */
+    const char *label; /* whose value is the member; NULL: none */
+    size_t offset;
+};
 
-/* Of struct htw_purgatory_stats. */
-#define HTW__PURGATORY_METRICS(METRIC, ENDED)                                                  \
-    METRIC("htw_purgatory_submitted_total", submitted, "Requests submitted.")                  \
-    ENDED(completed)                                                                           \
-    ENDED(expired)                                                                             \
-    ENDED(cancelled)                                                                           \
-    ENDED(closed)                                                                              \
-    METRIC("htw_purgatory_pending", pending, "Requests that wait.")                            \
-    METRIC("htw_purgatory_delayed", delayed, "Of these, with a timeout.")                      \
-    METRIC("htw_purgatory_watched", watched, "Requests on keys, once for each key.")           \
-    METRIC("htw_purgatory_keys", keys, "Keys on which requests wait.")                         \
-    METRIC("htw_purgatory_alarms", alarms, "Timers of the scheduler that the purgatory uses.") \
-    METRIC("htw_purgatory_memory_bytes", memory_bytes, "Memory that the purgatory holds.")
+#define HTW__LABELED_METRIC(type, label, name, member, help) \
+    { #member, (name), (help), (label), offsetof(type, member) }
+#define HTW__METRIC(type, name, member, help) HTW__LABELED_METRIC(type, NULL, name, member, help)
+#define HTW__METRICS_END \
+    { .member = NULL }
 
-/* Of struct htw_journal_stats. */
+static inline uint64_t htw__metric_value(const struct htw__metric *metric, const void *stats) {
+    return *(const uint64_t *)(const void *)((const char *)stats + metric->offset);
+}
+
+/* Whether it is the first one of its name in its table. It has a name. */
+static inline bool htw__metric_is_first(const struct htw__metric *metric,
+                                        const struct htw__metric *table) {
+    return metric == table || metric[-1].name == NULL || strcmp(metric->name, metric[-1].name) != 0;
+}
+
+/* Of struct htw_scheduler_stats and struct htw_purgatory_stats. */
+HTW__SHARED extern const struct htw__metric htw__scheduler_metrics[], htw__purgatory_metrics[];
+
+/* Histograms of schedulers and purgatories: their names and what they are. */
+#define HTW__METRIC_LATENESS "htw_lateness_seconds", "From the deadline to the callback's start."
+#define HTW__METRIC_CALLBACK "htw_callback_seconds", "How long callbacks took."
+#define HTW__METRIC_WAIT \
+    "htw_purgatory_wait_seconds", "How long requests waited; under load, of a sample."
+
+/* Of struct htw_journal_stats: METRIC(name, member, help). A macro, because neither of libhtw-journal and libhtw-monitor needs
+   the other. */
 #define HTW__JOURNAL_METRICS(METRIC)                                                          \
     METRIC("htw_journal_put_total", put, "Jobs put.")                                         \
     METRIC("htw_journal_done_total", done, "Jobs ended by done.")                             \
@@ -111,18 +112,9 @@ static inline char *htw__metric_text(const char *name, uint64_t value,
 /* A whole metric of one sample. */
 void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value);
 
-/* Such a metric of which the value is a uint64_t in a struct of statistics. */
-struct htw__metric {
-    const char *name, *help;
-    size_t offset;
-};
-
-static inline uint64_t htw__metric_value(const struct htw__metric *metric, const void *stats) {
-    return *(const uint64_t *)(const void *)((const char *)stats + metric->offset);
-}
-
+/* All metrics of a struct of statistics. */
 HTW__SHARED void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics,
-                                        size_t count, const void *stats);
+                                        const void *stats);
 
 /*
  * A histogram of durations: describe() with the type "histogram"; then bucket() for each limit in

@@ -7,11 +7,50 @@
 
 #include <errno.h>
 
-static const struct htw__metric scheduler_metrics[] = {
-#define METRIC(name, member, help) { name, help, offsetof(struct htw_scheduler_stats, member) },
-    HTW__SCHEDULER_METRICS(METRIC)
+const struct htw__metric htw__scheduler_metrics[] = {
+#define METRIC(name, member, help) HTW__METRIC(struct htw_scheduler_stats, name, member, help)
+    METRIC("htw_scheduled_total", scheduled, "Timers scheduled."),
+    METRIC("htw_fired_total", fired, "Timers that ended with a run."),
+    METRIC("htw_cancelled_total", cancelled, "Timers cancelled before a run."),
+    METRIC("htw_handed_back_total", handed_back, "Timers handed back by stop."),
+    METRIC("htw_runs_total", runs, "Callbacks started."),
+    METRIC("htw_late_total", late, "Callbacks started later than the threshold."),
+    METRIC("htw_missed_periods_total", missed, "Periods left out by repeating timers."),
+    METRIC("htw_refused_total", refused, "Timers refused for max_pending."),
+    METRIC("htw_moved_total", moved, "Timers given a new deadline."),
+    METRIC("htw_demoted_total", demoted, "Demotions of timers in the wheels."),
+    METRIC("htw_wakeups_total", wakeups, "Times an expirer woke up."),
+    METRIC("htw_empty_wakeups_total", empty_wakeups, "Times it did so with nothing due."),
+    METRIC("htw_pending", pending, "Timers pending."),
+    METRIC("htw_running", running, "Callbacks running."),
+    METRIC("htw_memory_bytes", memory_bytes, "Memory that the scheduler holds."),
+    HTW__METRICS_END,
 #undef METRIC
 };
+
+const struct htw__metric htw__purgatory_metrics[] = {
+#define METRIC(name, member, help) HTW__METRIC(struct htw_purgatory_stats, name, member, help)
+#define ENDED(member)                                                                              \
+    HTW__LABELED_METRIC(struct htw_purgatory_stats, "reason", "htw_purgatory_ended_total", member, \
+                        "Requests that have ended.")
+    METRIC("htw_purgatory_submitted_total", submitted, "Requests submitted."),
+    ENDED(completed),
+    ENDED(expired),
+    ENDED(cancelled),
+    ENDED(closed),
+    METRIC("htw_purgatory_pending", pending, "Requests that wait."),
+    METRIC("htw_purgatory_delayed", delayed, "Of these, with a timeout."),
+    METRIC("htw_purgatory_watched", watched, "Requests on keys, once for each key."),
+    METRIC("htw_purgatory_keys", keys, "Keys on which requests wait."),
+    METRIC("htw_purgatory_alarms", alarms, "Timers of the scheduler that the purgatory uses."),
+    METRIC("htw_purgatory_memory_bytes", memory_bytes, "Memory that the purgatory holds."),
+    METRIC(NULL, waited_ms, NULL),
+    HTW__METRICS_END,
+#undef METRIC
+#undef ENDED
+};
+
+/* ---- scheduler */
 
 int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {
     int refusal = htw__scheduler_refusal(scheduler);
@@ -19,19 +58,13 @@ int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {
         return refusal;
     if (stream == NULL)
         return -EINVAL;
-    struct htw__histogram *histograms =
-        htw__allocate(&scheduler->allocator, 2 * sizeof(*histograms));
-    if (histograms == NULL)
+    struct htw__gathered *gathered = htw__stats_gather(scheduler);
+    if (gathered == NULL)
         return -ENOMEM;
-    struct htw_scheduler_stats stats;
-    htw__stats_gather(scheduler, &stats, &histograms[0], &histograms[1]);
-    htw__prometheus_values(stream, scheduler_metrics,
-                           sizeof(scheduler_metrics) / sizeof(scheduler_metrics[0]), &stats);
-    htw__prometheus_histogram(stream, "htw_lateness_seconds",
-                              "From the deadline to the callback's start.", &histograms[0]);
-    htw__prometheus_histogram(stream, "htw_callback_seconds", "How long callbacks took.",
-                              &histograms[1]);
-    htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
+    htw__prometheus_values(stream, htw__scheduler_metrics, &gathered->stats);
+    htw__prometheus_histogram(stream, HTW__METRIC_LATENESS, &gathered->lateness);
+    htw__prometheus_histogram(stream, HTW__METRIC_CALLBACK, &gathered->callback);
+    htw__release(&scheduler->allocator, gathered, sizeof(*gathered));
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }
 
@@ -39,37 +72,18 @@ int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {
 
 #define NAME "htw_purgatory_"
 
-static const struct htw__metric purgatory_metrics[] = {
-#define METRIC(name, member, help) { name, help, offsetof(struct htw_purgatory_stats, member) },
-#define ENDED(member)
-    HTW__PURGATORY_METRICS(METRIC, ENDED)
-#undef METRIC
-#undef ENDED
-};
-
-static void write_ended(FILE *stream, const char *reason, uint64_t value) {
-    fprintf(stream, NAME "ended_total{reason=\"%s\"} %llu\n", reason, (unsigned long long)value);
-}
-
-static uint64_t count_measured(const struct htw_purgatory_stats *stats) {
-    uint64_t count = 0;
-    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
-        count += stats->waits[i];
-    return count;
-}
-
 static void write_waits(FILE *stream, const struct htw_purgatory_stats *stats) {
-    uint64_t below = 0;
+    uint64_t count = stats->waits[0];
     htw__prometheus_describe(stream, NAME "wait_seconds", "histogram",
                              "How long requests waited; under load, of a sample.");
-    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS - 1; i++) {
+    for (unsigned i = 1; i < HTW_PURGATORY_WAIT_BUCKETS; i++) {
         char limit[16];
-        unsigned limit_ms = 1u << i;
+        unsigned limit_ms = 1u << (i - 1);
         snprintf(limit, sizeof(limit), "%u.%03u", limit_ms / 1000, limit_ms % 1000);
-        below += stats->waits[i];
-        htw__prometheus_bucket(stream, NAME "wait_seconds", limit, below);
+        htw__prometheus_bucket(stream, NAME "wait_seconds", limit, count);
+        count += stats->waits[i];
     }
-    htw__prometheus_end(stream, NAME "wait_seconds", stats->waited_ms, 3, count_measured(stats));
+    htw__prometheus_end(stream, NAME "wait_seconds", stats->waited_ms, 3, count);
 }
 
 int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
@@ -79,13 +93,7 @@ int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
         return error;
     if (stream == NULL)
         return -EINVAL;
-    htw__prometheus_values(stream, purgatory_metrics,
-                           sizeof(purgatory_metrics) / sizeof(purgatory_metrics[0]), &stats);
-    htw__prometheus_describe(stream, NAME "ended_total", "counter", "Requests that have ended.");
-    write_ended(stream, "completed", stats.completed);
-    write_ended(stream, "expired", stats.expired);
-    write_ended(stream, "cancelled", stats.cancelled);
-    write_ended(stream, "closed", stats.closed);
+    htw__prometheus_values(stream, htw__purgatory_metrics, &stats);
     write_waits(stream, &stats);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }

@@ -38,30 +38,22 @@ static struct htw__site_count *entry_of(struct htw__census *census, htw__origin 
     }
 }
 
-static void add_next(struct htw__census *census, const struct htw__next_timer *timer) {
-    uint32_t place = census->next_count;
-    while (place > 0 && timer->left_ns < census->next[place - 1].left_ns)
-        place--;
-    if (htw__make_place(census->next, sizeof(*timer), HTW__NEXT_TIMERS, &census->next_count, place))
-        census->next[place] = *timer;
-}
-
-/* Ticks that are not among the first ones do not get there later, so each that stays has all its timers. */
-static void add_tick(struct htw__census *census, uint64_t tick,
-                     const struct htw__next_timer *timer) {
+/* Adds one tick with one timer. Ticks that are not among the first ones do not get there later, so each that stays has all
+   its timers. */
+static void add_tick(struct htw__census *census, const struct htw__due_tick *due) {
     uint32_t place = census->tick_count;
-    while (place > 0 && tick < census->ticks[place - 1].tick)
+    while (place > 0 && due->tick < census->ticks[place - 1].tick)
         place--;
     struct htw__due_tick *same = place > 0 ? &census->ticks[place - 1] : NULL;
-    if (same != NULL && same->tick == tick) {
-        same->timers++;
-        if (timer->left_ns < same->first.left_ns)
-            same->first = *timer;
-        return;
+    if (same != NULL && same->tick == due->tick) {
+        uint64_t timers = same->timers + 1;
+        if (due->left_ns < same->left_ns)
+            *same = *due;
+        same->timers = timers;
+    } else if (htw__make_place(census->ticks, sizeof(census->ticks[0]), HTW_WAKEUPS_MAX,
+                               &census->tick_count, place)) {
+        census->ticks[place] = *due;
     }
-    if (htw__make_place(census->ticks, sizeof(census->ticks[0]), HTW_WAKEUPS_MAX,
-                        &census->tick_count, place))
-        census->ticks[place] = (struct htw__due_tick) { tick, 1, *timer };
 }
 
 /* ---- the records */
@@ -78,23 +70,22 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
     int64_t deadline_ns = htw__attributes_deadline_ns(record, attributes);
     int64_t now_ns =
         clockwork->clock == shard->own.clock ? own_ns : htw__clockwork_now_ns(clockwork);
-    struct htw__next_timer timer = {
-        .handle = htw__handle_of(shard, record),
+    struct htw__due_tick due = {
+        .timers = 1,
         .left_ns = htw__left_ns(now_ns, deadline_ns),
+        .handle = htw__handle_of(shard, record),
         .origin = htw__origin_of(record),
     };
-    struct htw__site_count *entry = entry_of(census, timer.origin);
+    struct htw__site_count *entry = entry_of(census, due.origin);
     if (census->has_stacks)
-        htw__stack_census_add(&census->stacks, htw__stacks_find(shard, timer.handle));
+        htw__stack_census_add(&census->stacks, htw__stacks_find(shard, due.handle));
     entry->pending++;
-    if (timer.left_ns < entry->next_ns)
-        entry->next_ns = timer.left_ns;
-    if (timer.left_ns == HTW_NEVER_NS)
-        return;
-    add_next(census, &timer);
-    if (attributes == NULL || !attributes->paused) /* one that is paused wakes no thread */
-        add_tick(census, htw__tick_from(shard->scheduler, htw__after_ns(own_ns, timer.left_ns)),
-                 &timer);
+    if (due.left_ns < entry->next_ns)
+        entry->next_ns = due.left_ns;
+    if (due.left_ns == HTW_NEVER_NS || (attributes != NULL && attributes->paused))
+        return; /* it wakes no thread */
+    due.tick = htw__tick_from(shard->scheduler, htw__after_ns(own_ns, due.left_ns));
+    add_tick(census, &due);
 }
 
 /* Visits the records from `index` on. Returns the index after those. */
@@ -147,18 +138,14 @@ static void add_observer(struct htw__census *census, const struct htw__observer 
 
 /* ---- the whole */
 
+/* Those that are not used are last. */
 static int by_pending(const void *left, const void *right) {
     const struct htw__site_count *a = left, *b = right;
+    if ((a->origin == 0) != (b->origin == 0))
+        return a->origin == 0 ? 1 : -1;
     if (a->pending != b->pending)
         return a->pending < b->pending ? 1 : -1;
     return a->origin < b->origin ? -1 : a->origin > b->origin;
-}
-
-/* Those that are not used are last. */
-static int by_use(const void *left, const void *right) {
-    const struct htw__site_count *a = left, *b = right;
-    int unused = (a->origin == 0) - (b->origin == 0);
-    return unused != 0 ? unused : by_pending(left, right);
 }
 
 struct htw__census *htw__census_take(struct htw_scheduler *scheduler) {
@@ -172,7 +159,7 @@ struct htw__census *htw__census_take(struct htw_scheduler *scheduler) {
         count_shard(census, &scheduler->shards[i]);
     for (uint32_t n = 0; n < scheduler->observation->observer_count; n++)
         add_observer(census, &scheduler->observation->observers[n]);
-    qsort(census->sites, HTW__SITE_SLOTS, sizeof(census->sites[0]), by_use);
+    qsort(census->sites, HTW__SITE_SLOTS, sizeof(census->sites[0]), by_pending);
     return census;
 }
 
@@ -182,8 +169,9 @@ void htw__census_release(struct htw_scheduler *scheduler, struct htw__census *ce
 
 /* ---- what a tool shows of a site */
 
-bool htw__site_copy(const struct htw__safe_copy *copy, uintptr_t address,
-                    struct htw__site_text *ret_text) {
+/* False: the site cannot be read. */
+static bool copy_site(const struct htw__safe_copy *copy, uintptr_t address,
+                      struct htw__site_text *ret_text) {
     struct htw_site *site = &ret_text->site;
     if (!htw__safe_copy(copy, site, (const void *)address, sizeof(*site)))
         return false;
@@ -204,7 +192,7 @@ struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__or
     uintptr_t address = htw__origin_address(origin);
     if (!htw__origin_is_site(origin))
         return (struct htw__site_shown) { .callback = (htw_callback *)address };
-    bool readable = htw__site_copy(copy, address, text);
+    bool readable = copy_site(copy, address, text);
     return (struct htw__site_shown) {
         .site = readable ? &text->site : NULL,
         .address = (const void *)address,
@@ -292,14 +280,14 @@ int htw_scheduler_visit_wakeups(struct htw_scheduler *scheduler, htw_wakeup_visi
     for (uint32_t i = 0; i < census->tick_count; i++) {
         const struct htw__due_tick *due = &census->ticks[i];
         struct htw__site_text text;
-        struct htw__site_shown shown = htw__site_show(&visit.copy, due->first.origin, &text);
+        struct htw__site_shown shown = htw__site_show(&visit.copy, due->origin, &text);
         struct htw_wakeup wakeup = {
             .left_ns = htw__left_ns(now_ns, htw__tick_ns(scheduler, due->tick)),
             .timers = due->timers,
             .site = shown.site,
             .address = shown.address,
             .callback = shown.callback,
-            .handle = due->first.handle,
+            .handle = due->handle,
         };
         HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &wakeup));
     }

@@ -25,30 +25,23 @@ static inline bool htw__site_is_idle(const struct htw__site_count *count) {
     return sum == 0;
 }
 
-/* A timer that is among the next ones. */
-struct htw__next_timer {
-    htw_handle handle;
-    int64_t left_ns;
-    htw__origin origin;
-};
-
 /* The timers that are due at a tick. */
 struct htw__due_tick {
     uint64_t tick; /* of the clock of the scheduler */
     uint64_t timers;
-    struct htw__next_timer first;
+    /* Of the first of them: */
+    int64_t left_ns;
+    htw_handle handle;
+    htw__origin origin;
 };
 
-#define HTW__NEXT_TIMERS 10u
 #define HTW__SITE_SLOTS ((size_t)2 * HTW_SITES_MAX)
 
 struct htw__census {
     struct htw__site_count sites[HTW__SITE_SLOTS]; /* while it is made, a table by address */
     uint32_t site_count;
     struct htw__site_count others;
-    struct htw__next_timer next[HTW__NEXT_TIMERS]; /* the next one is first */
-    uint32_t next_count;
-    struct htw__due_tick ticks[HTW_WAKEUPS_MAX]; /* the same */
+    struct htw__due_tick ticks[HTW_WAKEUPS_MAX]; /* the next ones, in their order */
     uint32_t tick_count;
     bool has_stacks; /* they are observed */
     struct htw__stack_census stacks;
@@ -78,10 +71,6 @@ struct htw__site_text {
     struct htw_site site;
     char name[64], file[HTW__SAFE_COPY_MAX], function[128];
 };
-
-/* False: the site cannot be read. */
-bool htw__site_copy(const struct htw__safe_copy *copy, uintptr_t address,
-                    struct htw__site_text *ret_text);
 
 /* The three members that public structs have. */
 struct htw__site_shown {

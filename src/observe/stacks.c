@@ -20,7 +20,6 @@ struct kept {
 struct stacks {
     struct htw__table table;
     uint32_t size; /* a power of two */
-    uint64_t dropped;
     struct kept kept[];
 };
 
@@ -69,9 +68,7 @@ void htw__stacks_keep(struct htw__shard *shard, htw_handle handle, const struct 
     if (stacks == NULL) /* it is being switched on */
         return;
     struct kept *place = place_of(shard, stacks, handle);
-    if (is_alive(shard, place->handle))
-        stacks->dropped++;
-    else
+    if (!is_alive(shard, place->handle))
         *place = (struct kept) { handle, *stack };
 }
 
@@ -107,19 +104,6 @@ void htw__stack_census_add(struct htw__stack_census *census, const struct htw_st
         census->counts[census->count++] = (struct htw__stack_count) { 1, *stack };
 }
 
-/* How many stacks have found no room. */
-static uint64_t count_dropped(struct htw_scheduler *scheduler) {
-    uint64_t dropped = 0;
-    for (uint32_t i = 0; i < scheduler->shard_count; i++) {
-        struct htw__shard *shard = &scheduler->shards[i];
-        htw__lock_acquire(&shard->lock);
-        const struct stacks *stacks = stacks_of(shard);
-        dropped += stacks == NULL ? 0 : stacks->dropped;
-        htw__lock_release(&shard->lock);
-    }
-    return dropped;
-}
-
 static int by_timers(const void *left, const void *right) {
     const struct htw__stack_count *a = left, *b = right;
     return (a->timers < b->timers) - (a->timers > b->timers);
@@ -139,9 +123,8 @@ static void write_rest(FILE *stream, uint64_t timers, const char *what) {
         fprintf(stream, "%10" PRIu64 "  %s\n", timers, what);
 }
 
-void htw__stack_census_write(struct htw__stack_census *census, struct htw_scheduler *scheduler,
-                             const struct htw__safe_copy *copy, FILE *stream) {
-    uint64_t dropped = count_dropped(scheduler);
+void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
+                             FILE *stream) {
     qsort(census->counts, census->count, sizeof(census->counts[0]), by_timers);
     for (uint32_t i = 0; i < census->count; i++) {
         write_rest(stream, census->counts[i].timers, "armed by");
@@ -149,8 +132,6 @@ void htw__stack_census_write(struct htw__stack_census *census, struct htw_schedu
     }
     write_rest(stream, census->others, "armed by other stacks");
     write_rest(stream, census->unknown, "of which no stack was kept");
-    if (dropped > 0)
-        fprintf(stream, "%" PRIu64 " stacks found no room\n", dropped);
 }
 
 /* ---- the timers that are left at the end */
@@ -169,6 +150,6 @@ void htw__stop_and_report(struct htw_scheduler *scheduler,
     htw__safe_copy_init(&copy);
     fprintf(stderr, "htw: scheduler %s has stopped, and nobody has cancelled %" PRIu64 " %s\n",
             scheduler->thread_name, left.timers, left.timers == 1 ? "timer" : "timers");
-    htw__stack_census_write(&left, scheduler, &copy, stderr);
+    htw__stack_census_write(&left, &copy, stderr);
     htw__safe_copy_fini(&copy);
 }

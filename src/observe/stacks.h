@@ -4,7 +4,7 @@
  *
  * A shard keeps them in a table of a fixed size, each at the place that the number of the timer's record says, with its
  * handle. A stack whose timer has ended makes room for the next; while its timer lives, a stack that would need the
- * same place is dropped, and counted.
+ * same place is dropped.
  */
 #ifndef HTW_SRC_OBSERVE_STACKS_H
 #define HTW_SRC_OBSERVE_STACKS_H
@@ -49,9 +49,9 @@ struct htw__stack_census {
 /* `stack` NULL: it is not known. */
 void htw__stack_census_add(struct htw__stack_census *census, const struct htw_stack *stack);
 
-/* Those of most timers first, and what the shards have dropped. */
-void htw__stack_census_write(struct htw__stack_census *census, struct htw_scheduler *scheduler,
-                             const struct htw__safe_copy *copy, FILE *stream);
+/* Those of most timers first. */
+void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
+                             FILE *stream);
 
 /* As `stop` of struct htw__observe_calls. */
 void htw__stop_and_report(struct htw_scheduler *scheduler,

@@ -82,19 +82,16 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     return bytes + htw__observation_bytes(scheduler);
 }
 
-void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
-                       struct htw__histogram *lateness, struct htw__histogram *duration) {
-    *stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
-    htw__histogram_init(lateness);
-    htw__histogram_init(duration);
-    htw__stats_add_runners(scheduler, stats);
+static void gather(struct htw_scheduler *scheduler, struct htw__gathered *gathered) {
+    struct htw_scheduler_stats *stats = &gathered->stats;
     struct htw__run_stats *run_stats;
+    uint64_t in_wheels = 0, groups = 0;
+    htw__stats_add_runners(scheduler, stats);
     for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
         if (run_stats != NULL) {
-            htw__histogram_merge(lateness, &run_stats->lateness);
-            htw__histogram_merge(duration, &run_stats->duration);
+            htw__histogram_merge(&gathered->lateness, &run_stats->lateness);
+            htw__histogram_merge(&gathered->callback, &run_stats->duration);
         }
-    uint64_t in_wheels = 0, groups = 0;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         htw__stats_add_shard(&scheduler->shards[i], stats, &in_wheels, &groups);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
@@ -105,6 +102,19 @@ void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_sta
     stats->pending = stats->scheduled > gone ? stats->scheduled - gone : 0;
     stats->fired = stats->fired > stats->running ? stats->fired - stats->running : 0;
     stats->memory_bytes += own_bytes(scheduler);
+    stats->lateness = htw__histogram_distribution(&gathered->lateness);
+    stats->callback = htw__histogram_distribution(&gathered->callback);
+}
+
+struct htw__gathered *htw__stats_gather(struct htw_scheduler *scheduler) {
+    struct htw__gathered *gathered = htw__allocate(&scheduler->allocator, sizeof(*gathered));
+    if (gathered == NULL)
+        return NULL;
+    gathered->stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
+    htw__histogram_init(&gathered->lateness);
+    htw__histogram_init(&gathered->callback);
+    gather(scheduler, gathered);
+    return gathered;
 }
 
 uint64_t htw_pending(const struct htw_scheduler *scheduler) {
@@ -129,32 +139,53 @@ void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {
         *stats = initial;
 }
 
-int htw__stats_of(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
-                  struct htw__histogram **ret_histograms) {
+void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms) {
+    static const struct htw_scheduler_histograms initial = HTW_SCHEDULER_HISTOGRAMS_INIT;
+    if (histograms != NULL)
+        *histograms = initial;
+}
+
+/* The bucket of a duration: 0 below 1 us, i from 2^(i-1) us. */
+static size_t bucket_of(uint64_t ns) {
+    uint64_t us = ns / 1000;
+    size_t bucket = us == 0 ? 0 : 64u - (size_t)__builtin_clzll(us);
+    return bucket < HTW_SCHEDULER_HISTOGRAM_BUCKETS ? bucket : HTW_SCHEDULER_HISTOGRAM_BUCKETS - 1;
+}
+
+static void copy_histogram(uint64_t *counts, const struct htw__histogram *histogram) {
+    size_t cursor = 0;
+    struct htw__histogram_bucket bucket;
+    while (htw__histogram_next(histogram, &cursor, &bucket))
+        counts[bucket_of(bucket.low + (bucket.high - bucket.low) / 2)] += bucket.count;
+}
+
+/* `histograms` NULL: without them. */
+static int get(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
+               struct htw_scheduler_histograms *histograms) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    if (stats == NULL || stats->struct_size != sizeof(*stats))
+    if (stats == NULL || stats->struct_size != sizeof(*stats) ||
+        (histograms != NULL && histograms->struct_size != sizeof(*histograms)))
         return -EINVAL;
-    struct htw__histogram *histograms =
-        htw__allocate(&scheduler->allocator, 2 * sizeof(*histograms));
-    if (histograms == NULL)
+    struct htw__gathered *gathered = htw__stats_gather(scheduler);
+    if (gathered == NULL)
         return -ENOMEM;
-    htw__stats_gather(scheduler, stats, &histograms[0], &histograms[1]);
-    stats->lateness = htw__histogram_distribution(&histograms[0]);
-    stats->callback = htw__histogram_distribution(&histograms[1]);
-    *ret_histograms = histograms;
+    *stats = gathered->stats;
+    if (histograms != NULL) {
+        *histograms = (struct htw_scheduler_histograms)HTW_SCHEDULER_HISTOGRAMS_INIT;
+        copy_histogram(histograms->lateness, &gathered->lateness);
+        copy_histogram(histograms->callback, &gathered->callback);
+    }
+    htw__release(&scheduler->allocator, gathered, sizeof(*gathered));
     return 0;
 }
 
-void htw__stats_release(struct htw_scheduler *scheduler, struct htw__histogram *histograms) {
-    htw__release(&scheduler->allocator, histograms, 2 * sizeof(*histograms));
+int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
+    return get(scheduler, stats, NULL);
 }
 
-int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
-    struct htw__histogram *histograms;
-    int error = htw__stats_of(scheduler, stats, &histograms);
-    if (error == 0)
-        htw__stats_release(scheduler, histograms);
-    return error;
+int htw_scheduler_get_histograms(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
+                                 struct htw_scheduler_histograms *histograms) {
+    return histograms == NULL && scheduler != NULL ? -EINVAL : get(scheduler, stats, histograms);
 }

@@ -22,7 +22,7 @@ void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *
 
 static const struct htw__metric metrics[] = {
 #define METRIC(name, member, help) \
-    { "htw_relay_" name, help, offsetof(struct htw__relay_stats, member) }
+    HTW__METRIC(struct htw__relay_stats, "htw_relay_" name, member, help)
     METRIC("received_total", done.received, "Records read from the input topic."),
     METRIC("delivered_total", done.delivered, "Records published to their topics."),
     METRIC("dead_letters_total", done.dead, "Records published to the dead-letter topic."),
@@ -62,6 +62,7 @@ static const struct htw__metric metrics[] = {
     METRIC("ids", ids, "Records with an id that wait."),
     METRIC("ids_bytes", ids_bytes, "Memory of the index of these."),
     METRIC("clock_behind_milliseconds", clock_behind_ms, "How far the slowest stripe is behind."),
+    HTW__METRICS_END,
 #undef METRIC
 };
 
@@ -81,8 +82,8 @@ static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         htw__prometheus_bucket(stream, name, limits[i].seconds,
                                htw__histogram_count_up_to(&self->done.late_us, limits[i].us));
-    htw__prometheus_end(stream, name, htw__histogram_sum(&self->done.late_us), 6,
-                        htw__histogram_count(&self->done.late_us));
+    htw__prometheus_end(stream, name, htw__counter_read(&self->done.late_us.sum), 6,
+                        htw__counter_read(&self->done.late_us.count));
 }
 
 static void print_levels(FILE *stream, const char *name, const char *type, const char *help,
@@ -94,7 +95,7 @@ static void print_levels(FILE *stream, const char *name, const char *type, const
 
 void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t levels,
                                  FILE *stream) {
-    htw__prometheus_values(stream, metrics, sizeof(metrics) / sizeof(metrics[0]), self);
+    htw__prometheus_values(stream, metrics, self);
     print_levels(stream, "htw_relay_filed_total", "counter", "Records published to buckets.",
                  self->done.filed, levels);
     print_levels(stream, "htw_relay_lag", "gauge",

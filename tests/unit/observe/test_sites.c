@@ -246,7 +246,7 @@ static void assert_dump(struct htw_scheduler *scheduler, const char *expected) {
     free(text);
 }
 
-SCHEDULER_TEST(dump_lists_sites_and_the_next_timers) {
+SCHEDULER_TEST(dump_lists_sites_and_the_next_wakeups) {
     static const struct htw_site sites[] = {
         { probe_run, "idle\033[2J", "server.c", "accept_one", 88 },
         { probe_run, NULL, NULL, NULL, 0 },
@@ -264,12 +264,12 @@ SCHEDULER_TEST(dump_lists_sites_and_the_next_timers) {
                               "         3        due  idle?[2J accept_one() server.c:88\n"
                               "         2     15 ms   -\n"
                               "         1     12 d    callback 0x\n"
-                              "next           handle  site\n"
-                              "      due 0x  idle?[2J accept_one() server.c:88\n"
-                              "   15 ms  0x  -\n"
-                              "   90 s   0x  idle?[2J accept_one() server.c:88\n"
-                              "   25 h   0x  idle?[2J accept_one() server.c:88\n"
-                              "   12 d   0x  callback 0x\n");
+                              "next        timers  the first    site\n"
+                              "      due        1  0x  idle?[2J accept_one() server.c:88\n"
+                              "   15 ms         1  0x  -\n"
+                              "   90 s          1  0x  idle?[2J accept_one() server.c:88\n"
+                              "   25 h          1  0x  idle?[2J accept_one() server.c:88\n"
+                              "   12 d          1  0x  callback 0x\n");
     FILE *full = fopen("/dev/full", "w");
     assert_non_null(full);
     assert_int_equal(htw_scheduler_dump(f->scheduler, full), -EIO);
@@ -294,8 +294,6 @@ SCHEDULER_TEST(dump_lists_groups) {
     assert_dump(f->scheduler, "scheduler htw: 1 pending, 1 site\n"
                               "   pending  the first  site\n"
                               "         1     25 h    callback 0x\n"
-                              "next           handle  site\n"
-                              "   25 h   0x  callback 0x\n"
                               "    timers  of 1 group\n"
                               "         1  -, paused\n");
     htw_group_destroy(other);

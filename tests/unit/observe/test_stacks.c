@@ -126,7 +126,6 @@ SCHEDULER_TEST(stacks_are_in_a_dump) {
     assert_non_null(strstr(second, htw__symbol_text(&copy, (uintptr_t)callers[2] - 1, call)));
     htw__safe_copy_fini(&copy);
     assert_non_null(strstr(second, "\n         2  of which no stack was kept\n"));
-    assert_null(strstr(text, "found no room"));
     free(text);
     observe(f, 0);
     text = dump(f->scheduler);
@@ -205,13 +204,12 @@ UNIT_TEST(stacks_that_find_no_room_are_counted) {
         assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
     char *text = dump(scheduler);
     assert_non_null(strstr(text, "\n       100  of which no stack was kept\n"));
-    assert_non_null(strstr(text, "\n100 stacks found no room\n"));
     free(text);
     assert_int_equal(htw_cancel(scheduler, first), HTW_CANCELLED);
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(arm_by_table(scheduler, i), 0); /* the first finds room, in its record */
     text = dump(scheduler);
-    assert_non_null(strstr(text, "\n111 stacks found no room\n"));
+    assert_non_null(strstr(text, "\n       111  of which no stack was kept\n"));
     free(text);
     assert_int_equal(htw_scheduler_stop(scheduler, see, &(struct seen) { 0 }), 0);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);

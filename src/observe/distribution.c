@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* histogram.c - percentiles, sums and merging of histograms. */
-#include "histogram.h"
-
-#include <string.h>
+/* distribution.c - percentiles and sums of histograms. */
+#include "distribution.h"
 
 #define BUCKETS_PER_POWER (UINT64_C(1) << HTW__HISTOGRAM_BUCKET_BITS)
 
@@ -15,19 +13,6 @@ static uint64_t bucket_low(size_t bucket) {
 
 static uint64_t bucket_high(size_t bucket) {
     return bucket + 1 < HTW__HISTOGRAM_BUCKETS ? bucket_low(bucket + 1) - 1 : UINT64_MAX;
-}
-
-void htw__histogram_init(struct htw__histogram *histogram) {
-    memset(histogram, 0, sizeof(*histogram));
-    htw__counter_set(&histogram->min, UINT64_MAX);
-}
-
-uint64_t htw__histogram_count(const struct htw__histogram *histogram) {
-    return htw__counter_read(&histogram->count);
-}
-
-uint64_t htw__histogram_sum(const struct htw__histogram *histogram) {
-    return htw__counter_read(&histogram->sum);
 }
 
 /* Compares with max, not count: a reader may see the count of the first value before its minimum.
@@ -51,12 +36,6 @@ static uint64_t count_in_buckets(const struct htw__histogram *histogram) {
     return count;
 }
 
-/* The least or greatest value, if it lies in `bucket`. Otherwise the reader sees an older or newer
-   one, and uses the end of the bucket. */
-static uint64_t extreme(uint64_t value, const struct htw__histogram_bucket *bucket, uint64_t end) {
-    return bucket->low <= value && value <= bucket->high ? value : end;
-}
-
 static uint64_t percentile_of(const struct htw__histogram *histogram, uint64_t count,
                               double percent) {
     /* Rounded up; 0 percent is the first value. */
@@ -72,8 +51,9 @@ static uint64_t percentile_of(const struct htw__histogram *histogram, uint64_t c
     struct htw__histogram_bucket bucket = { 0 };
     while (passed < rank && htw__histogram_next(histogram, &cursor, &bucket))
         passed += bucket.count;
-    /* The values of the last bucket do not exceed the maximum. */
-    return extreme(htw__histogram_max(histogram), &bucket, bucket.high);
+    /* The values of the last bucket do not exceed the maximum, unless the reader sees an older or newer one. */
+    uint64_t max = htw__histogram_max(histogram);
+    return bucket.low <= max && max <= bucket.high ? max : bucket.high;
 }
 
 uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent) {
@@ -83,8 +63,8 @@ uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, doubl
 struct htw_distribution htw__histogram_distribution(const struct htw__histogram *histogram) {
     const uint64_t count = count_in_buckets(histogram);
     return (struct htw_distribution) {
-        .count = htw__histogram_count(histogram),
-        .sum_ns = htw__histogram_sum(histogram),
+        .count = htw__counter_read(&histogram->count),
+        .sum_ns = htw__counter_read(&histogram->sum),
         .p50_ns = percentile_of(histogram, count, 50),
         .p90_ns = percentile_of(histogram, count, 90),
         .p99_ns = percentile_of(histogram, count, 99),
@@ -103,27 +83,18 @@ uint64_t htw__histogram_count_up_to(const struct htw__histogram *histogram, uint
 }
 
 void htw__histogram_merge(struct htw__histogram *into, const struct htw__histogram *from) {
+    struct htw__histogram_bucket bucket;
     size_t cursor = 0;
-    uint64_t count = 0;
-    struct htw__histogram_bucket first = { 0 };
-    struct htw__histogram_bucket last = { 0 };
-    while (htw__histogram_next(from, &cursor, &last)) {
-        htw__counter_add(&into->buckets[cursor - 1], last.count);
-        if (count == 0)
-            first = last;
-        count += last.count;
-    }
-    if (count == 0)
-        return;
-
-    uint64_t min = extreme(htw__counter_read(&from->min), &first, first.low);
+    uint64_t min = htw__counter_read(&from->min), max = htw__counter_read(&from->max);
     if (min < htw__counter_read(&into->min))
         htw__counter_set(&into->min, min);
-    uint64_t max = extreme(htw__counter_read(&from->max), &last, last.high);
     if (max > htw__counter_read(&into->max))
         htw__counter_set(&into->max, max);
-    htw__counter_add(&into->sum, htw__histogram_sum(from));
-    htw__counter_add(&into->count, count);
+    while (htw__histogram_next(from, &cursor, &bucket)) {
+        htw__counter_add(&into->buckets[cursor - 1], bucket.count);
+        htw__counter_add(&into->count, bucket.count);
+    }
+    htw__counter_add(&into->sum, htw__counter_read(&from->sum));
 }
 
 bool htw__histogram_next(const struct htw__histogram *histogram, size_t *cursor,
