@@ -1065,8 +1065,9 @@ HTW_API int htw_scheduler_visit_groups(struct htw_scheduler *scheduler, htw_grou
                                        void *context);
 
 /**
- * Writes which timers are pending: by site, with the earliest deadline of each, the next wake-ups, and the groups
- * with most timers. For people; the form may change. docs/debugging.md has an example.
+ * Writes which timers are pending: by site, with the earliest deadline of each, and the next wake-ups; with
+ * HTW_OBSERVE_SITES also what was counted, the site that wakes most first; and the groups with most timers. For
+ * people; the form may change. docs/debugging.md has an example.
  *
  * @return 0: success;
  *         -EIO: writing to the stream failed;

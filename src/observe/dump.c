@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - writes which timers are pending, by site, the next wake-ups, and the groups with most timers. */
+/* dump.c - writes which timers are pending, by site, the next wake-ups, what was counted of each site, and the groups
+   with most timers. */
 #include "symbol.h"
 #include "sites.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Texts come from the program, and go to a terminal: no byte of them may change it. */
 static void write_text(FILE *stream, const char *text) {
@@ -69,19 +71,20 @@ static void write_count(FILE *stream, const struct htw__safe_copy *copy,
 
 static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
                          const struct htw__census *census, const struct htw__safe_copy *copy) {
-    uint64_t pending = census->others.pending;
-    uint32_t count = 0; /* those after it have no timer */
-    for (; count < census->site_count && census->sites[count].pending > 0; count++)
-        pending += census->sites[count].pending;
+    uint64_t pending = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < census->site_count; i++) {
+        pending += census->sites[i].pending;
+        count += census->sites[i].origin != 0 && census->sites[i].pending > 0;
+    }
     fprintf(stream, "scheduler %s: %" PRIu64 " pending, %" PRIu32 " %s\n", scheduler->thread_name,
             pending, count, count == 1 ? "site" : "sites");
     if (pending == 0)
         return;
     fputs("   pending  the first  site\n", stream);
-    for (uint32_t i = 0; i < count; i++)
-        write_count(stream, copy, &census->sites[i]);
-    if (census->others.pending > 0)
-        write_count(stream, copy, &census->others);
+    for (uint32_t i = 0; i < census->site_count; i++)
+        if (census->sites[i].pending > 0)
+            write_count(stream, copy, &census->sites[i]);
     if (census->tick_count > 0)
         fputs("next        timers  the first    site\n", stream);
     for (uint32_t i = 0; i < census->tick_count; i++) {
@@ -89,6 +92,35 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
         write_left(stream, due->left_ns);
         fprintf(stream, "%9" PRIu64 "  0x%" PRIx64 "  ", due->timers, due->handle);
         write_site(stream, copy, due->origin);
+    }
+}
+
+/* ---- what was counted */
+
+static int by_wakeups(const void *left, const void *right) {
+    const uint64_t *a = ((const struct htw__site_count *)left)->numbers;
+    const uint64_t *b = ((const struct htw__site_count *)right)->numbers;
+    enum htw__site_number number =
+        a[HTW__SITE_WAKEUPS] != b[HTW__SITE_WAKEUPS] ? HTW__SITE_WAKEUPS : HTW__SITE_EXPIRED;
+    return (a[number] < b[number]) - (a[number] > b[number]);
+}
+
+static void write_numbers(FILE *stream, struct htw__census *census,
+                          const struct htw__safe_copy *copy) {
+    qsort(census->sites, census->site_count, sizeof(census->sites[0]), by_wakeups);
+    fputs("  wake-ups     armed cancelled   expired      late  ms in it  site\n", stream);
+    for (uint32_t i = 0; i < census->site_count; i++) {
+        const uint64_t *n = census->sites[i].numbers;
+        const uint64_t shown[] = {
+            n[HTW__SITE_WAKEUPS], n[HTW__SITE_ARMED], n[HTW__SITE_CANCELLED],
+            n[HTW__SITE_EXPIRED], n[HTW__SITE_LATE],  n[HTW__SITE_CALLBACK_NS] / HTW_MILLISECOND
+        };
+        if (!htw__site_is_counted(&census->sites[i]))
+            continue;
+        for (size_t k = 0; k < sizeof(shown) / sizeof(shown[0]); k++)
+            fprintf(stream, "%10" PRIu64, shown[k]);
+        fputs("  ", stream);
+        write_site(stream, copy, census->sites[i].origin);
     }
 }
 
@@ -142,6 +174,8 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     struct htw__safe_copy copy;
     htw__safe_copy_init(&copy);
     write_census(stream, scheduler, census, &copy);
+    if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
+        write_numbers(stream, census, &copy);
     if (census->has_stacks)
         htw__stack_census_write(&census->stacks, &copy, stream);
     htw__safe_copy_fini(&copy);

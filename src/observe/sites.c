@@ -160,6 +160,8 @@ struct htw__census *htw__census_take(struct htw_scheduler *scheduler) {
     for (uint32_t n = 0; n < scheduler->observation->observer_count; n++)
         add_observer(census, &scheduler->observation->observers[n]);
     qsort(census->sites, HTW__SITE_SLOTS, sizeof(census->sites[0]), by_pending);
+    if (census->others.pending > 0 || htw__site_is_counted(&census->others))
+        census->sites[census->site_count++] = census->others;
     return census;
 }
 
@@ -263,8 +265,6 @@ int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor 
         return error;
     for (uint32_t i = 0; i < census->site_count; i++)
         visit_site(&visit, &census->sites[i], visitor, context);
-    if (census->others.pending > 0 || !htw__site_is_idle(&census->others))
-        visit_site(&visit, &census->others, visitor, context);
     end(&visit, census);
     return 0;
 }

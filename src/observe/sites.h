@@ -17,12 +17,11 @@ struct htw__site_count {
     uint64_t numbers[HTW__SITE_NUMBERS];
 };
 
-/* Whether nothing was counted. */
-static inline bool htw__site_is_idle(const struct htw__site_count *count) {
+static inline bool htw__site_is_counted(const struct htw__site_count *count) {
     uint64_t sum = 0;
     for (unsigned i = 0; i < HTW__SITE_NUMBERS; i++)
         sum |= count->numbers[i];
-    return sum == 0;
+    return sum != 0;
 }
 
 /* The timers that are due at a tick. */
@@ -60,7 +59,8 @@ static inline bool htw__make_place(void *list, size_t size, uint32_t most, uint3
     return true;
 }
 
-/* Sites are in the order of their number of timers. NULL: no memory. Not under a lock. */
+/* Sites are in the order of their number of timers; all that found no room are behind them, where there are some. NULL: no
+   memory. Not under a lock. */
 struct htw__census *htw__census_take(struct htw_scheduler *scheduler);
 void htw__census_release(struct htw_scheduler *scheduler, struct htw__census *census);
 

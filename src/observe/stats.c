@@ -5,17 +5,17 @@
 #include "observation.h"
 #include "../scheduler/workers.h"
 
-/* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
-static bool run_stats_at(const struct htw_scheduler *scheduler, uint32_t n,
-                         struct htw__run_stats **ret_run_stats) {
-    *ret_run_stats = n < htw__thread_count(scheduler)
-                         ? htw__thread_run_stats(&scheduler->threads[n])
-                         : scheduler->executor_run_stats;
-    return n <= htw__thread_count(scheduler);
+/* What the n-th thread that runs callbacks counts, or the executor behind the last one; NULL: nothing. */
+static const struct htw__run_stats *run_stats_at(const struct htw_scheduler *scheduler,
+                                                 uint32_t n) {
+    return n < htw__thread_count(scheduler) ? htw__thread_run_stats(&scheduler->threads[n])
+                                            : scheduler->executor_run_stats;
 }
 
 static void add_run_stats(struct htw_scheduler_stats *stats,
                           const struct htw__run_stats *run_stats) {
+    if (run_stats == NULL)
+        return;
     /* `started` is read last, so that the differences below are never negative. */
     uint64_t ended = htw__counter_read(&run_stats->ended);
     uint64_t rearmed = htw__counter_read(&run_stats->rearmed);
@@ -29,10 +29,8 @@ static void add_run_stats(struct htw_scheduler_stats *stats,
 
 void htw__stats_add_runners(const struct htw_scheduler *scheduler,
                             struct htw_scheduler_stats *stats) {
-    struct htw__run_stats *run_stats;
-    for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
-        if (run_stats != NULL)
-            add_run_stats(stats, run_stats);
+    for (uint32_t n = 0; n <= htw__thread_count(scheduler); n++)
+        add_run_stats(stats, run_stats_at(scheduler, n));
 }
 
 static void add_wheel(struct htw_scheduler_stats *stats, const struct htw_wheel *wheel) {
@@ -72,26 +70,24 @@ void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *
 }
 
 static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
-    uint64_t bytes = sizeof(*scheduler) + scheduler->shard_count * sizeof(*scheduler->shards) +
-                     scheduler->expirer_count * sizeof(*scheduler->expirers) +
-                     htw__thread_count(scheduler) * sizeof(*scheduler->threads) +
-                     scheduler->batch_count * sizeof(*scheduler->batches);
-    struct htw__run_stats *run_stats;
-    for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
-        bytes += run_stats == NULL ? 0 : sizeof(*run_stats);
-    return bytes + htw__observation_bytes(scheduler);
+    return sizeof(*scheduler) + scheduler->shard_count * sizeof(*scheduler->shards) +
+           scheduler->expirer_count * sizeof(*scheduler->expirers) +
+           htw__thread_count(scheduler) * sizeof(*scheduler->threads) +
+           scheduler->batch_count * sizeof(*scheduler->batches) + htw__observation_bytes(scheduler);
 }
 
 static void gather(struct htw_scheduler *scheduler, struct htw__gathered *gathered) {
     struct htw_scheduler_stats *stats = &gathered->stats;
-    struct htw__run_stats *run_stats;
     uint64_t in_wheels = 0, groups = 0;
     htw__stats_add_runners(scheduler, stats);
-    for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
-        if (run_stats != NULL) {
-            htw__histogram_merge(&gathered->lateness, &run_stats->lateness);
-            htw__histogram_merge(&gathered->callback, &run_stats->duration);
-        }
+    for (uint32_t n = 0; n <= htw__thread_count(scheduler); n++) {
+        const struct htw__run_stats *run_stats = run_stats_at(scheduler, n);
+        if (run_stats == NULL)
+            continue;
+        htw__histogram_merge(&gathered->lateness, &run_stats->lateness);
+        htw__histogram_merge(&gathered->callback, &run_stats->duration);
+        stats->memory_bytes += sizeof(*run_stats);
+    }
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         htw__stats_add_shard(&scheduler->shards[i], stats, &in_wheels, &groups);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {

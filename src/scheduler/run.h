@@ -15,7 +15,7 @@ struct htw__run_stats {
     struct htw__counter started, rearmed, ended, late, missed;
     struct htw__histogram lateness, duration;
     uint32_t pushed[HTW__STALE_AHEAD]; /* see htw__shard_push_all_stale() */
-    uint32_t number; /* of the thread, or of the executor behind the last one */
+    uint32_t number;                   /* of the thread, or of the executor behind the last one */
 };
 
 /* For the n-th thread, or for the executor behind the last one. NULL: no memory. */

@@ -5,6 +5,7 @@
  */
 #include "../../../programs/delay/output.h"
 #include "../../../src/base/clock.h"
+#include "../../../src/observe/distribution.h"
 
 #include "capture.h"
 

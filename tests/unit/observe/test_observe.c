@@ -182,6 +182,38 @@ SCHEDULER_TEST(switching_on_fails_whole) {
     assert_false(failed);
 }
 
+SCHEDULER_TEST(dump_has_what_was_counted_while_it_is) {
+    char *text = NULL;
+    size_t size = 0;
+    observe(f, HTW_OBSERVE_SITES);
+    arm_site(f, 0, &idle, MS);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    for (unsigned i = 0; i < 3; i++) {
+        arm_site(f, 1, &beat, MS);
+        advance(f, MS);
+    }
+    arm_site(f, 2, &idle, 15 * MS);
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
+    fflush(stream);
+    const char *counted = strstr(text, "  wake-ups");
+    assert_non_null(counted);
+    assert_string_equal(
+        counted,
+        "  wake-ups     armed cancelled   expired      late  ms in it  site\n"
+        "         3         3         0         3         0         0  beat start() server.c:12\n"
+        "         0         2         1         0         0         0  idle accept_one() server.c:88\n");
+    assert_null(strstr(text, "2 sites"));
+    assert_int_equal(cancel(f, 2), HTW_CANCELLED);
+    observe(f, 0);
+    rewind(stream);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
+    fclose(stream);
+    assert_string_equal(text, "scheduler htw: 0 pending, 0 sites\n");
+    free(text);
+}
+
 /* ---- the next wake-ups */
 
 struct wakeups {
