@@ -105,9 +105,8 @@ static int64_t draw_delay_ns(struct state *state) {
 }
 
 /* One shard and no threads: the count must not depend on the CPU of a thread. */
-static void prepare_pair_observing(struct state *state, uint32_t observe) {
+static void prepare_pair(struct state *state) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.observe = observe;
     options.workers = 0;
     options.embedded = true;
     options.shards = 1;
@@ -119,12 +118,10 @@ static void prepare_pair_observing(struct state *state, uint32_t observe) {
             abort();
 }
 
-static void prepare_pair(struct state *state) {
-    prepare_pair_observing(state, 0);
-}
-
 static void prepare_pair_observed(struct state *state) {
-    prepare_pair_observing(state, HTW_OBSERVE_SITES);
+    prepare_pair(state);
+    if (htw_scheduler_observe(state->scheduler, HTW_OBSERVE_SITES) != 0)
+        abort();
 }
 
 static size_t pair(struct state *state) {
