@@ -269,7 +269,6 @@ void htw__run_checks(void *arg, const struct htw_expiration *expiration) {
     struct htw__purgatory_shard *shard = arg;
     htw__lock_acquire(&shard->first.lock);
     shard->runs_due--;
-    shard->runs_begun++;
     struct htw__deferred *queue = take_queue(shard);
     htw__lock_release(&shard->first.lock);
     make_all_deferred(shard, queue);
@@ -314,30 +313,25 @@ static void drop_all_deferred(struct htw__purgatory_shard *shard) {
     }
 }
 
-/*
- * The release hook of a callback that has run; or one that does not, since the scheduler was stopped or the
- * purgatory is being destroyed: then the last one drops the queue. While another callback is running, the hook
- * cannot tell which of the two it is for, and the hook of that other one drops the queue.
- */
+/* The release hook of a callback that has run; or of one that never does, since the scheduler was stopped
+   or the purgatory is being destroyed. */
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
     struct htw_purgatory *purgatory = shard->purgatory;
     htw__lock_acquire(&shard->first.lock);
-    if (shard->runs_begun > 0)
-        shard->runs_begun--;
-    else
-        shard->runs_due--;
-    if (!is_run_due(shard))
+    if (shard->first.is_closed || htw__scheduler_is_stopped(purgatory->scheduler))
         drop_all_deferred(shard);
     htw__lock_release(&shard->first.lock);
     htw__outstanding_remove(&purgatory->outstanding);
 }
 
-/* Adds a check of a key to the queue, unless one is there already. -EAGAIN: no callback is due. Under the
-   lock. */
+/* Adds a check of a key to the queue, unless one is there already. -EAGAIN: no callback is due; -ESHUTDOWN:
+   none will begin. A stop that is not seen here drops the queue later: in release_run(). Under the lock. */
 static int queue_check(struct htw__purgatory_shard *shard, struct htw__key_cell *key) {
     if (key->is_deferred)
         return 0;
+    if (htw__scheduler_is_stopped(shard->purgatory->scheduler))
+        return -ESHUTDOWN;
     if (!is_run_due(shard))
         return -EAGAIN;
     const struct htw__key name = htw__watched_key_name(shard, key);

@@ -36,8 +36,7 @@ struct htw__purgatory_shard {
     /* Checks that wait for a callback of the scheduler, the oldest first: see check.c. */
     struct htw__deferred *deferred;
     struct htw__deferred **deferred_end;
-    int32_t runs_due;    /* callbacks scheduled that have neither begun nor been released */
-    uint32_t runs_begun; /* callbacks begun of which the release hook has not been called */
+    int32_t runs_due; /* callbacks scheduled that have not begun */
     struct htw_purgatory *purgatory;
 };
 

@@ -73,7 +73,6 @@ static uint64_t digest_purgatory(uint64_t digest) {
         shard->orphans,
         shard->idle,
         (uint64_t)shard->runs_due,
-        shard->runs_begun,
         cpu->current_alarm,
         cpu->alarm_tick == HTW_NEVER_TICK ? HTW_NEVER_TICK
                                           : cpu->alarm_tick - htw_wheel_now(cpu->wheel),
