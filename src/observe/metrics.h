@@ -54,8 +54,8 @@ HTW__SHARED extern const struct htw__metric htw__scheduler_metrics[], htw__purga
 #define HTW__METRIC_WAIT \
     "htw_purgatory_wait_seconds", "How long requests waited; under load, of a sample."
 
-/* Of struct htw_journal_stats: METRIC(name, member, help). A macro, because neither of libhtw-journal and libhtw-monitor needs
-   the other. */
+/* Of struct htw_journal_stats: METRIC(name, member, help). A macro, because neither libhtw-journal nor libhtw-monitor
+   needs the other. */
 #define HTW__JOURNAL_METRICS(METRIC)                                                          \
     METRIC("htw_journal_put_total", put, "Jobs put.")                                         \
     METRIC("htw_journal_done_total", done, "Jobs ended by done.")                             \
