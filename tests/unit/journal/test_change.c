@@ -112,10 +112,24 @@ JOURNAL_TEST(journal_job_that_its_end_puts_again_comes_once_for_each_instant) {
     expect_instants(f, 6 * HTW_MINUTE, 4, (const int64_t[]) { 3, 4, 5, 6 });
     journal_close(f);
     has_one_for_all = true;
-    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS + 9 * HTW_MINUTE), 0);
+    assert_int_equal(
+        htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS + 9 * HTW_MINUTE), 0);
     open_to_recur(f);
     expect_instants(f, 9 * HTW_MINUTE, 1, (const int64_t[]) { 7 });
     expect_instants(f, 10 * HTW_MINUTE, 1, (const int64_t[]) { 10 });
+}
+
+/* holds: journal-10e */
+JOURNAL_TEST(journal_key_is_that_of_the_last_job) {
+    journal_open(f);
+    for (unsigned i = 0; i < 3; i++)
+        journal_put_struct(f, JOB(.deadline_ns = START_NS + HTW_MINUTE, KEY("k")));
+    assert_int_equal(journal_stats(f).jobs, 1);
+    assert_int_equal(
+        htw_journal_apply(f->journal, &CHANGE(.updates = &UPDATE(KEY("k"), .step = HTW_JOB_CANCEL),
+                                              .update_count = 1)),
+        0);
+    assert_int_equal(journal_stats(f).jobs, 0);
 }
 
 /* ---- later */
