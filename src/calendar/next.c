@@ -13,7 +13,6 @@
 #include "fields.h"
 #include "zone.h"
 
-
 /* Whole seconds here; the range of their nanoseconds. */
 #define LAST_S (INT64_MAX / HTW_SECOND)
 #define FIRST_S (INT64_MIN / HTW_SECOND)

@@ -49,7 +49,9 @@ static void play_key(void) {
     scene_join();
     unsigned last = journal_scene.jobs[0].id < journal_scene.jobs[1].id;
     htw__mutex_lock(&journal_scene.journal->mutex); /* the later one may not have been read yet */
-    REQUIRE(htw__jobs_waiting(&journal_scene.journal->jobs) + journal_scene.journal->jobs.in_flight <= 1);
+    REQUIRE(htw__jobs_waiting(&journal_scene.journal->jobs) +
+                journal_scene.journal->jobs.in_flight <=
+            1);
     htw__mutex_unlock(&journal_scene.journal->mutex);
     scene_expect(last, 5 * MS);
     explore_sleep_ns(20 * MS);
