@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +145,10 @@ int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
 }
 
 int htw__journal_path_sync_folder(const struct htw__journal_path *self) {
-    char name[PATH_MAX], *folder = dirname(strcpy(name, self->name));
+    char folder[PATH_MAX];
+    strcpy(folder, self->name);
+    char *slash = strrchr(folder, '/'); /* the name is absolute */
+    slash[slash == folder ? 1 : 0] = '\0';
     int fd = open_file(folder, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return fail_errno(folder, errno);
