@@ -6,6 +6,7 @@
  * machine is asleep until noon: only the wall clock goes on.
  */
 #include <htw/calendar.h>
+#include <htw/loop.h>
 
 #include <stdio.h>
 

@@ -7,6 +7,7 @@
  * their number and sends it.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <htw/observe.h>
 #include <htw/scheduler.h>
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 usage: amalgamate.py ROOT FOLDER [DEPFILE]
 
-The header is include/htw/wheel.h with the public headers that it includes. The source is every file of the wheel in
+The header is include/htw/wheel.h and wheel_inspect.h with the public headers that they include. The source is every file of the wheel in
 src/sources.txt, with the private headers that it includes and the sources beside these. What is private becomes static.
 DEPFILE receives the names of all files that were used, for make or ninja.
 """
@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-PUBLIC = "wheel.h"
+PUBLIC = ["wheel.h", "wheel_inspect.h"]
 # This file defines the default allocator, in place of the one that the library has.
 ALLOCATOR = "src/port/alloc_malloc.c"
 
@@ -139,9 +139,9 @@ def head(name, what, tree, version):
 def amalgamate(root):
     tree = Tree(root)
     public = []
-    wheel = root / "include" / "htw" / PUBLIC
-    tree.add_headers(wheel, public)
-    public.append(wheel)
+    for header in (root / "include/htw" / name for name in PUBLIC):
+        tree.add_headers(header, public)
+        public.append(header)
     # The wheel, what the other public headers declare, and beside each private header what it declares.
     names = {header.stem for header in public}
     sources = sorted(source for source in tree.sources if source.parent.name == "wheel" or source.stem in names)
@@ -153,13 +153,13 @@ def amalgamate(root):
             if header in public or header in private:
                 continue
             if root / "include" in header.parents:
-                fail(f"{source} needs {header}, which {PUBLIC} does not include")
+                fail(f"{source} needs {header}, which {PUBLIC} do not include")
             private.append(header)
             beside = header.with_suffix(".c")
             if beside in tree.sources and beside not in sources:
                 sources.append(beside)
     sources.append(root / ALLOCATOR)
-    sources.sort(key=lambda path: (path.parent, path.name != PUBLIC.replace(".h", ".c"), path.name))
+    sources.sort(key=lambda path: (path.parent, path.name != "wheel.c", path.name))
 
     version = re.search(r'^#define HTW_VERSION "(.+)"', "".join(map(tree.text, public)), re.MULTILINE)
     if version is None:

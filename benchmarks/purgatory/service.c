@@ -5,6 +5,8 @@
 #include "../common/clock.h"
 #include "../common/report.h"
 
+#include <htw/observe.h>
+
 #include <stdatomic.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include <htw/purgatory.h>
+#include <htw/purgatory_inspect.h>
 
 struct service {
     struct htw_scheduler *scheduler;

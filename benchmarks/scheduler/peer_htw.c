@@ -3,6 +3,8 @@
 #include "../common/report.h"
 #include "peer.h"
 
+#include <htw/observe.h>
+
 #include <string.h>
 
 static struct htw_scheduler *scheduler;

@@ -184,9 +184,13 @@ def describe(name, headers, shim, arguments, base=None):
     return ffi
 
 
+# The headers of libhtw that Python uses, each after those that it includes.
+LIBRARY = [f"{name}.h" for name in ("base", "backoff", "scheduler_options", "scheduler", "timer", "group", "loop", "observe")]
+
+
 def describe_native():
     others = {path for part in OPTIONAL for path in BUNDLE.rglob(f"{part}/*")}
-    return describe("htw._native", ("base.h", "backoff.h", "scheduler.h"), "shim.c",
+    return describe("htw._native", LIBRARY, "shim.c",
                     linked("htw") if SYSTEM else compiled(set(BUNDLE.rglob("*.c")) - others))
 
 

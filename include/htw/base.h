@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * htw/base.h - what every header of htw uses: symbol visibility, the version, error descriptions,
- * the allocator interface, distributions, and the link between timers in a list.
+ * the allocator interface, distributions, whether work is left, the object around a member, and the link
+ * between timers in a list.
  *
  * Conventions of all headers of htw:
  *  - Most functions succeed or fail: they return 0 or a negative errno value (<errno.h>). On
@@ -118,6 +119,25 @@ struct htw_distribution {
     uint64_t p50_ns, p90_ns, p99_ns, p999_ns;
     uint64_t max_ns;
 };
+
+/** Whether work is left. Of htw_wheel_poll_batch() and htw_scheduler_process(). */
+enum htw_wheel_progress {
+    /** Nothing is due any more. */
+    HTW_DONE = 0,
+    /** The batch is full, or the budget is used up: call again. */
+    HTW_MORE = 1
+};
+
+/** The address of the object of type `type` whose member `member` is at address `pointer`. */
+#ifdef __cplusplus
+#define HTW_CONTAINER_OF(pointer, type, member)                              \
+    /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type cannot have any */ \
+    (static_cast<type *>(const_cast<void *>(static_cast<const void *>(       \
+        reinterpret_cast<const char *>(pointer) - offsetof(type, member)))))
+#else
+#define HTW_CONTAINER_OF(pointer, type, member) \
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+#endif
 
 /**
  * Private: a link in a doubly linked list. `_back` is the address of the pointer that points to

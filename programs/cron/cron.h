@@ -6,6 +6,7 @@
 #include "../../src/base/key_table.h"
 
 #include <htw/calendar.h>
+#include <htw/timer.h>
 
 #include <sys/types.h>
 

@@ -17,6 +17,8 @@
 #include "../kit/command_line.h"
 #include "../kit/terminal.h"
 
+#include <htw/wheel_inspect.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

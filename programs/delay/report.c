@@ -5,6 +5,8 @@
 #include "../../src/observe/distribution.h"
 #include "../kit/figures.h"
 
+#include <htw/wheel_inspect.h>
+
 #include <inttypes.h>
 #include <sys/resource.h>
 

@@ -13,6 +13,8 @@
 #include "../kit/terminal.h"
 #include "../kit/times.h"
 
+#include <htw/wheel_inspect.h>
+
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

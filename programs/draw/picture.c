@@ -10,6 +10,8 @@
 #include "../kit/figures.h"
 #include "../../src/base/bitmap.h"
 
+#include <htw/wheel_inspect.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

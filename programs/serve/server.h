@@ -30,6 +30,7 @@
 
 #include <htw/journal.h>
 #include <htw/scheduler.h>
+#include <htw/timer.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

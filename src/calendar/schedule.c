@@ -12,6 +12,9 @@
 
 #include "../base/random.h"
 
+#include <htw/loop.h>
+#include <htw/timer.h>
+
 #include <errno.h>
 #include <stdlib.h>
 

@@ -47,6 +47,8 @@
 #include "rows.h"
 
 #include <htw/journal.h>
+#include <htw/loop.h>
+#include <htw/timer.h>
 
 struct htw__change;
 

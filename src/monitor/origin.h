@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include <htw/scheduler.h>
+#include <htw/timer.h>
 
 #include <stdint.h>
 

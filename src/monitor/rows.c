@@ -4,6 +4,8 @@
 #include "lists.h"
 #include "origin.h"
 
+#include <htw/group.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 

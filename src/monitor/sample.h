@@ -7,6 +7,9 @@
 #include "state.h"
 
 #include <htw/journal.h>
+#include <htw/observe.h>
+#include <htw/purgatory_inspect.h>
+#include <htw/wheel_inspect.h>
 
 struct htw__sample {
     struct htw_monitor_source *source;

@@ -18,6 +18,8 @@
 #include "text.h"
 
 #include <htw/monitor.h>
+#include <htw/observe.h>
+#include <htw/wheel_inspect.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

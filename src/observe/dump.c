@@ -4,6 +4,8 @@
 #include "symbol.h"
 #include "sites.h"
 
+#include <htw/group.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -4,6 +4,8 @@
 
 #include "../scheduler/clocks.h"
 
+#include <htw/observe.h>
+
 /* The minute is divided into parts, of each of which the greatest herds are kept: so the greatest of the whole
    are among them. */
 #define PART_NS (4 * HTW_SECOND)

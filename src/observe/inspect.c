@@ -3,6 +3,8 @@
 #include "../scheduler/shard.h"
 #include "stats.h"
 
+#include <htw/wheel_inspect.h>
+
 /* What is counted under a lock at a time: as many timers, or as many buckets. */
 #define SLICE 64u
 

@@ -8,6 +8,8 @@
 #include "stacks.h"
 #include "symbol.h"
 
+#include <htw/observe.h>
+
 #include <string.h>
 
 #define EVENTS_DEFAULT 65536u

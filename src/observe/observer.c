@@ -2,6 +2,8 @@
 /* observer.c - counts by site, and the ring of the flight recorder, of one writer. */
 #include "observer.h"
 
+#include <htw/observe.h>
+
 #include <string.h>
 
 _Static_assert(HTW_SITES_MAX == 1u << (HTW__SITE_FIRST_BITS + 2u * (HTW__SITE_TABLES - 1u)),

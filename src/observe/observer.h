@@ -11,6 +11,8 @@
 
 #include "../scheduler/observe.h"
 
+#include <htw/timer.h>
+
 /* ---- the tables of an observer */
 
 /* The first table of sites has 64 entries, which is 4 KiB; each next one four times as many. It has those that find no

@@ -4,6 +4,7 @@
 #include "stats.h"
 
 #include <htw/purgatory.h>
+#include <htw/purgatory_inspect.h>
 
 #include <errno.h>
 

@@ -7,6 +7,8 @@
 #include "observer.h"
 #include "stacks.h"
 
+#include <htw/observe.h>
+
 #include <string.h>
 
 /* The timers of a site, or of a callback without one. */

@@ -5,6 +5,8 @@
 #include "observation.h"
 #include "../scheduler/workers.h"
 
+#include <htw/wheel_inspect.h>
+
 /* What the n-th thread that runs callbacks counts, or the executor behind the last one; NULL: nothing. */
 static const struct htw__run_stats *run_stats_at(const struct htw_scheduler *scheduler,
                                                  uint32_t n) {

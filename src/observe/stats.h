@@ -6,6 +6,8 @@
 #include "../scheduler/shard.h"
 #include "distribution.h"
 
+#include <htw/observe.h>
+
 /* Adds up what the runners have counted. `fired` includes the timers that run now. */
 void htw__stats_add_runners(const struct htw_scheduler *scheduler,
                             struct htw_scheduler_stats *stats);

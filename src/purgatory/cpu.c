@@ -4,6 +4,8 @@
 
 #include "owner.h"
 
+#include <htw/wheel_inspect.h>
+
 /* The requests of a CPU that are measured in a millisecond. */
 #define MEASURED_A_MS 16u
 

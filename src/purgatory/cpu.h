@@ -12,6 +12,8 @@
 #include "cell_pool.h"
 #include "state.h"
 
+#include <htw/purgatory_inspect.h>
+
 /* A timer of the scheduler that is set to the earliest timeout: see timeout.c. */
 struct htw__timeout_alarm {
     struct htw__cpu *cpu;

@@ -4,6 +4,8 @@
 
 #include "../base/assert.h"
 
+#include <htw/group.h>
+
 #include <pthread.h>
 #include <time.h>
 

@@ -8,6 +8,8 @@
 #include "owner.h"
 #include "timeout.h"
 
+#include <htw/group.h>
+
 #include <stdio.h>
 
 #define SHARDS_DEFAULT 4096u

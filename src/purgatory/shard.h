@@ -7,6 +7,8 @@
 #include "cell.h"
 #include "state.h"
 
+#include <htw/purgatory_inspect.h>
+
 #include <string.h>
 
 /* A key that a call has been given. */

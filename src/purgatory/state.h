@@ -32,6 +32,7 @@
 #include "outstanding.h"
 
 #include <htw/purgatory.h>
+#include <htw/timer.h>
 
 #include <errno.h>
 #include <stdalign.h>

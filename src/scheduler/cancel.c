@@ -4,6 +4,8 @@
 #include "credit.h"
 #include "observe.h"
 
+#include <htw/group.h>
+
 /* ---- by handle */
 
 /* Not under the lock. */

@@ -13,6 +13,8 @@
 #include "state.h"
 #include "../base/compiler.h"
 
+#include <htw/wheel.h>
+
 #include <time.h>
 
 struct htw__clock {

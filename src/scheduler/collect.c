@@ -7,6 +7,8 @@
 #include "rebase.h"
 #include "../base/compiler.h"
 
+#include <htw/wheel_inspect.h>
+
 /* ---- a clock that was set back: see rebase.h */
 
 /*

@@ -5,6 +5,8 @@
 
 #include "../base/user_code.h"
 
+#include <htw/group.h>
+
 #include <stdio.h>
 
 void htw__group_add(struct htw_group *group, struct htw__member *member) {

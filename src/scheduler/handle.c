@@ -4,6 +4,8 @@
 #include "credit.h"
 #include "observe.h"
 
+#include <htw/group.h>
+
 /* ---- a new deadline */
 
 /* A deadline, and the tick to which it was rounded up. */

@@ -13,6 +13,12 @@
 #include "run.h"
 #include "shard.h"
 
+#include <htw/timer.h>
+
+/* The one call up: htw/observe.h declares it, and creation makes it for the option `observe`. */
+HTW_API HTW_WARN_UNUSED int htw_scheduler_observe(struct htw_scheduler *scheduler,
+                                                  uint32_t observe);
+
 /* ---- sites: the one thing that is so frequent that the scheduler counts it, where it finds the place at once */
 
 /* What a site counts. */

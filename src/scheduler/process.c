@@ -4,6 +4,8 @@
 #include "expirer.h"
 #include "workers.h"
 
+#include <htw/loop.h>
+
 static int begin_processing(struct htw_scheduler *scheduler) {
     return htw__is_inside(scheduler) ? -EDEADLK : htw__life_begin_processing(&scheduler->life);
 }

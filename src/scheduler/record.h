@@ -15,6 +15,7 @@
 #include "../base/slab.h"
 
 #include <htw/scheduler.h>
+#include <htw/timer.h>
 #include <htw/wheel.h>
 
 enum htw__state {

@@ -8,6 +8,8 @@
 #include "shard.h"
 #include "workers.h"
 
+#include <htw/loop.h>
+
 #include <stdio.h>
 #include <string.h>
 

@@ -75,6 +75,7 @@
 #include "steady.h"
 #include "work_queue.h"
 
+#include <htw/executor.h>
 #include <htw/scheduler.h>
 
 #include <errno.h>

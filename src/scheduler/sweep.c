@@ -10,6 +10,8 @@
 #include "../base/user_code.h"
 #include "attributes.h"
 
+#include <htw/group.h>
+
 struct sweep {
     struct htw_group *group;
     struct htw__member cursor, end;

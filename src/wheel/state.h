@@ -12,6 +12,7 @@
 #include "delay_queue.h"
 
 #include <htw/wheel.h>
+#include <htw/wheel_inspect.h>
 
 /* Where a deadline belongs: the number of a level (level_count: the next one, not created yet), or
    one of these. */

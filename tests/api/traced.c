@@ -5,6 +5,7 @@
  * One timer a wake-up, of two kinds in turn: with a site and without.
  */
 #include <htw/scheduler.h>
+#include <htw/timer.h>
 
 #include <semaphore.h>
 #include <stdio.h>

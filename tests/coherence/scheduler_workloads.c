@@ -8,6 +8,8 @@
 #include "../../src/scheduler/expirer.h"
 #include "../../src/scheduler/group.h"
 
+#include <htw/group.h>
+
 #include <stdalign.h>
 
 #define CPUS_MAX 64u

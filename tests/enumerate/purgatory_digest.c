@@ -6,6 +6,8 @@
 #include "purgatory_judge.h"
 #include "states.h"
 
+#include <htw/loop.h>
+
 static uint64_t from_now(int64_t time_ns) {
     return time_ns == HTW_NEVER_NS ? UINT64_MAX
                                    : (uint64_t)(time_ns - htw_scheduler_now(judge->scheduler));

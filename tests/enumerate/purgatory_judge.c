@@ -2,6 +2,8 @@
 /* purgatory_judge.c - the hooks, and the judgement of each call. */
 #include "purgatory_judge.h"
 
+#include <htw/purgatory_inspect.h>
+
 #include <errno.h>
 
 struct judge *judge;

@@ -2,6 +2,9 @@
 /* scheduler_scenes.c - what the scheduler promises to threads that use it at the same time. */
 #include "scenes.h"
 
+#include <htw/group.h>
+#include <htw/timer.h>
+
 /* ---- an earlier timer, while the expirer plans to sleep until a later one */
 
 static void arm_late(void) {

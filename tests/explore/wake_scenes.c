@@ -11,6 +11,8 @@
 
 #include "../../src/scheduler/shard.h"
 
+#include <htw/group.h>
+
 #include <string.h>
 #include <sys/epoll.h>
 

@@ -5,6 +5,7 @@
 #include "../../programs/draw/draw.h"
 
 #include <htw/scheduler.h>
+#include <htw/wheel_inspect.h>
 
 #include <stdio.h>
 #include <stdlib.h>

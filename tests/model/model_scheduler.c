@@ -17,6 +17,11 @@
 #include "../support/oracle.h"
 #include "../support/random.h"
 
+#include <htw/executor.h>
+#include <htw/group.h>
+#include <htw/loop.h>
+#include <htw/timer.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,6 +7,8 @@
 
 #include "../../src/base/clock.h"
 
+#include <htw/loop.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

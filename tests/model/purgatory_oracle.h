@@ -9,6 +9,7 @@
 #include "../support/failing_allocator.h"
 #include "../support/random.h"
 
+#include <htw/purgatory_inspect.h>
 #include <htw/threshold.h>
 
 #define TICK_NS HTW_MILLISECOND

@@ -9,6 +9,7 @@
 #ifndef HTW_TESTS_MODEL_SCHEDULER_ORACLE_H
 #define HTW_TESTS_MODEL_SCHEDULER_ORACLE_H
 
+#include <htw/observe.h>
 #include <htw/scheduler.h>
 
 enum { TIMERS = 48, GROUPS = 2, KEYS = 4, SITES = 3, CLOCKS = HTW_CLOCK_MANUAL + 1 };

@@ -14,6 +14,8 @@
    purgatory-24, purgatory-25 */
 #include "scenes.h"
 
+#include <htw/purgatory_inspect.h>
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -7,6 +7,11 @@
    scheduler-12, scheduler-13, scheduler-14, scheduler-25 */
 #include "scenes.h"
 
+#include <htw/group.h>
+#include <htw/loop.h>
+#include <htw/observe.h>
+#include <htw/timer.h>
+
 #include <errno.h>
 #include <string.h>
 

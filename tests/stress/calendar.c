@@ -11,6 +11,9 @@
 #include "stress.h"
 
 #include <htw/calendar.h>
+#include <htw/group.h>
+#include <htw/loop.h>
+#include <htw/timer.h>
 
 #include <stdlib.h>
 

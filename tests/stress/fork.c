@@ -10,6 +10,8 @@
 #include "../support/inert.h"
 #include "stress.h"
 
+#include <htw/group.h>
+
 #define THREADS 4u
 
 struct scene {

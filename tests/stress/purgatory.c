@@ -6,6 +6,8 @@
 /* holds: purgatory-11, purgatory-16, purgatory-17 */
 #include "stress.h"
 
+#include <htw/purgatory_inspect.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -5,6 +5,9 @@
  */
 #include "stress.h"
 
+#include <htw/group.h>
+#include <htw/timer.h>
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

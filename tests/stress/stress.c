@@ -2,6 +2,9 @@
 /* stress.c - threads, memory and schedulers of the stress tests. */
 #include "stress.h"
 
+#include <htw/executor.h>
+#include <htw/loop.h>
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>

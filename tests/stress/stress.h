@@ -10,6 +10,8 @@
 
 #include "../stage/scenes.h"
 
+#include <htw/observe.h>
+
 #include <errno.h>
 
 /* How long a wait for something that must happen may take. */

@@ -10,6 +10,7 @@
 #include "failing_allocator.h"
 
 #include <htw/wheel.h>
+#include <htw/wheel_inspect.h>
 
 #include <stddef.h>
 #include <stdint.h>

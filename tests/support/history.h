@@ -11,6 +11,7 @@
 #include "oracle.h"
 
 #include <htw/wheel.h>
+#include <htw/wheel_inspect.h>
 
 /** What an operation does; the comment names the members of the operation that count. */
 enum history_kind {

@@ -3,6 +3,12 @@
 
 #include "child.h"
 
+#include <htw/executor.h>
+#include <htw/group.h>
+#include <htw/loop.h>
+#include <htw/observe.h>
+#include <htw/timer.h>
+
 #include <errno.h>
 
 /* Opened in the parent: a child of threads may find an allocator locked. */

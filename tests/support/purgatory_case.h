@@ -15,6 +15,7 @@
 #include "../unit/unit.h"
 #include "failing_allocator.h"
 
+#include <htw/purgatory_inspect.h>
 #include <htw/threshold.h>
 
 #include <stddef.h>

@@ -10,8 +10,9 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
-# The order of the manual: each layer uses those before it. Others follow.
-ORDER = ["base", "wheel", "scheduler", "purgatory", "threshold", "backoff", "calendar", "journal", "monitor"]
+# The order of the manual: what programs need first. Others follow.
+ORDER = ["scheduler", "scheduler_options", "timer", "group", "executor", "loop", "observe", "purgatory", "purgatory_inspect", "threshold",
+         "wheel", "wheel_inspect", "base", "backoff", "calendar", "journal", "monitor"]
 
 
 @dataclass

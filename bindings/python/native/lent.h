@@ -5,8 +5,6 @@
  */
 #include "library.h"
 
-#include <htw/backoff.h>
-
 static struct py_library *library;
 
 #ifdef PY_BUNDLED

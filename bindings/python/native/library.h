@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* library.h - what the extension htw._native lends to htw._calendar_native and htw._journal_native, and what
-   all of them need to call Python and to return text. */
-#include <htw/scheduler.h>
+   all of them need to call Python and to return text. cffi repeats in them all that htw._native declares. */
+#include <htw/htw.h>
 
 #include <errno.h>
 #include <pthread.h>

@@ -13,9 +13,6 @@
  */
 #include "library.h"
 
-#include <htw/backoff.h>
-#include <htw/scheduler.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,10 @@
 #include "../unit.h"
 
 #include <htw/calendar.h>
+#include <htw/group.h>
+#include <htw/loop.h>
+#include <htw/observe.h>
+#include <htw/timer.h>
 
 #include <errno.h>
 #include <string.h>

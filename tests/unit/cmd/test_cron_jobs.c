@@ -5,6 +5,8 @@
 #include "../../../programs/cron/cron.h"
 #include "capture.h"
 
+#include <htw/loop.h>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -4,6 +4,8 @@
 
 #include "../unit.h"
 
+#include <htw/wheel_inspect.h>
+
 #include <string.h>
 #include <unistd.h>
 

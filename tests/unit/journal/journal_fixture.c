@@ -4,6 +4,8 @@
 
 #include "../../support/manual_time.h"
 
+#include <htw/loop.h>
+
 #include <sqlite3.h>
 #include <errno.h>
 #include <stdio.h>

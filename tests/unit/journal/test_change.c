@@ -2,6 +2,8 @@
 /* test_change.c - changes of several parts, notices, limits. */
 #include "journal_fixture.h"
 
+#include <htw/loop.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

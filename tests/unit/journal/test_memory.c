@@ -5,6 +5,8 @@
 #include "../../support/failing_calls.h"
 #include "journal_fixture.h"
 
+#include <htw/loop.h>
+
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
+#include <htw/observe.h>
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

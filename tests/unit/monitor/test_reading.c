@@ -6,6 +6,8 @@
 #include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
+#include <htw/observe.h>
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>

@@ -5,7 +5,9 @@
 #include "../../support/prometheus_text.h"
 #include "monitor_fixture.h"
 
+#include <htw/group.h>
 #include <htw/journal.h>
+#include <htw/timer.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 /* test_inspect.c - what tools show of a scheduler: histograms, shards, and how full the levels are. */
 #include "../scheduler/scheduler_fixture.h"
 
+#include <htw/wheel.h>
+
 #include <errno.h>
 #include <string.h>
 

@@ -2,7 +2,10 @@
 /* test_threads.c - counts and events of many threads, also while they are switched on and off. */
 #include "../unit.h"
 
+#include <htw/group.h>
+#include <htw/observe.h>
 #include <htw/scheduler.h>
+#include <htw/timer.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

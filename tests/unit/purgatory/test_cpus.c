@@ -2,6 +2,9 @@
 /* test_cpus.c - timeouts when a hook takes long, and when the clock is set. */
 #include "../../support/purgatory_case.h"
 
+#include <htw/executor.h>
+#include <htw/loop.h>
+
 #include <errno.h>
 #include <pthread.h>
 

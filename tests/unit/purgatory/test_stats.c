@@ -4,6 +4,8 @@
 #include "../../support/prometheus_text.h"
 #include "../../support/purgatory_case.h"
 
+#include <htw/observe.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

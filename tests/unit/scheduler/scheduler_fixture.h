@@ -15,7 +15,11 @@
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
 
+#include <htw/group.h>
+#include <htw/loop.h>
+#include <htw/observe.h>
 #include <htw/scheduler.h>
+#include <htw/timer.h>
 
 #include <pthread.h>
 

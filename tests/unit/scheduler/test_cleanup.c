@@ -12,6 +12,8 @@
 #include "../../../src/scheduler/shard.h"
 #include "../../../src/scheduler/state.h"
 
+#include <htw/loop.h>
+#include <htw/observe.h>
 #include <htw/scheduler.h>
 
 #include <sched.h>

@@ -6,6 +6,7 @@
 #include "../../support/random.h"
 #include "../unit.h"
 
+#include <htw/loop.h>
 #include <htw/scheduler.h>
 
 #include <poll.h>

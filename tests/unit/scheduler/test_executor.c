@@ -3,6 +3,8 @@
    keeps tasks for later, another thread runs them, since advance and stop wait for that. */
 #include "scheduler_fixture.h"
 
+#include <htw/executor.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

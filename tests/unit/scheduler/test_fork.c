@@ -6,6 +6,8 @@
 #include "../../support/inert.h"
 #include "scheduler_fixture.h"
 
+#include <htw/executor.h>
+
 static void count_run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     ++*(unsigned *)arg;

@@ -7,6 +7,8 @@
 #include "../../support/returning_child.h"
 #include "scheduler_fixture.h"
 
+#include <htw/executor.h>
+
 #include <sched.h>
 
 static struct returning_child child;

@@ -4,6 +4,8 @@
 #include "../../support/refused_creation.h"
 #include "scheduler_fixture.h"
 
+#include <htw/executor.h>
+
 #include <errno.h>
 
 #define DELAY_NS (10 * MS)

@@ -3,6 +3,9 @@
 /* holds: scheduler-18 */
 #include "scheduler_fixture.h"
 
+#include <htw/executor.h>
+#include <htw/wheel.h>
+
 #include <errno.h>
 
 static int create(const struct htw_scheduler_options *options) {

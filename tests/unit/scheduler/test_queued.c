@@ -8,6 +8,8 @@
 /* holds: scheduler-9 */
 #include "scheduler_fixture.h"
 
+#include <htw/executor.h>
+
 #include <sched.h>
 
 int64_t __wrap_htw__clock_monotonic_ns(void);

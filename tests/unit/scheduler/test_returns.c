@@ -7,6 +7,8 @@
 #include "../../support/leaving.h"
 #include "scheduler_fixture.h"
 
+#include <htw/executor.h>
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

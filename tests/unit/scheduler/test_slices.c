@@ -6,6 +6,8 @@
 /* holds: scheduler-20 */
 #include "scheduler_fixture.h"
 
+#include <htw/wheel_inspect.h>
+
 /* As in src/scheduler/state.h. */
 #define SLICE 64u
 

@@ -5,6 +5,7 @@
 #define HTW_CPP_GROUP_HPP
 
 #include <htw/cpp/error.hpp>
+#include <htw/group.h>
 #include <htw/scheduler.h>
 
 #include <cstdint>

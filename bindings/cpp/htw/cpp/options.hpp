@@ -4,6 +4,7 @@
 #define HTW_CPP_OPTIONS_HPP
 
 #include <htw/cpp/callback.hpp>
+#include <htw/executor.h>
 
 #include <functional>
 #include <memory>

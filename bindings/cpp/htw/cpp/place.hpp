@@ -4,6 +4,7 @@
 #define HTW_CPP_PLACE_HPP
 
 #include <htw/scheduler.h>
+#include <htw/timer.h>
 
 #include <atomic>
 #include <cstdint>

@@ -3,6 +3,7 @@
 #ifndef HTW_CPP_PURGATORY_HPP
 #define HTW_CPP_PURGATORY_HPP
 
+#include <htw/purgatory_inspect.h>
 #include <htw/cpp/request.hpp>
 #include <htw/cpp/scheduler.hpp>
 

@@ -3,8 +3,9 @@
 #ifndef HTW_CPP_REQUEST_HPP
 #define HTW_CPP_REQUEST_HPP
 
-#include <htw/cpp/callback.hpp>
 #include <htw/purgatory.h>
+#include <htw/purgatory_inspect.h>
+#include <htw/cpp/callback.hpp>
 
 #include <atomic>
 #include <cstddef>

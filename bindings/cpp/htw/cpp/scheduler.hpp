@@ -9,6 +9,8 @@
 #include <htw/cpp/place.hpp>
 #include <htw/cpp/sleep.hpp>
 #include <htw/cpp/timer.hpp>
+#include <htw/loop.h>
+#include <htw/observe.h>
 
 #include <cstddef>
 #include <functional>

@@ -4,6 +4,7 @@
 #define HTW_CPP_TIMER_HPP
 
 #include <htw/cpp/callback.hpp>
+#include <htw/timer.h>
 
 #include <optional>
 #include <utility>

@@ -5,6 +5,7 @@
 
 #include <htw/cpp/error.hpp>
 #include <htw/wheel.h>
+#include <htw/wheel_inspect.h>
 
 #include <cstddef>
 #include <cstring>

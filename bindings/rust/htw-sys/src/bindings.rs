@@ -4,7 +4,6 @@ pub const HTW_WHEEL_SIZE_MIN: u32 = 2;
 pub const HTW_WHEEL_SIZE_DEFAULT: u32 = 256;
 pub const HTW_WHEEL_SIZE_MAX: u32 = 4096;
 pub const HTW_WHEEL_LEVELS_MAX: u32 = 64;
-pub const HTW_STACK_FRAMES: u32 = 16;
 pub const HTW_SHARDS_MAX: u32 = 1024;
 pub const HTW_EXPIRERS_MAX: u32 = 64;
 pub const HTW_WORKERS_MAX: u32 = 256;
@@ -12,6 +11,7 @@ pub const HTW_EVENTS_MAX: u32 = 1048576;
 pub const HTW_OBSERVE_SITES: u32 = 1;
 pub const HTW_OBSERVE_EVENTS: u32 = 2;
 pub const HTW_OBSERVE_STACKS: u32 = 4;
+pub const HTW_STACK_FRAMES: u32 = 16;
 pub const HTW_SCHEDULER_HISTOGRAM_BUCKETS: u32 = 24;
 pub const HTW_SITES_MAX: u32 = 4096;
 pub const HTW_WAKEUPS_MAX: u32 = 10;
@@ -56,6 +56,9 @@ pub struct htw_distribution {
     pub p999_ns: u64,
     pub max_ns: u64,
 }
+pub const HTW_DONE: htw_wheel_progress = 0;
+pub const HTW_MORE: htw_wheel_progress = 1;
+pub type htw_wheel_progress = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw__link {
@@ -180,9 +183,6 @@ extern "C" {
 extern "C" {
     pub fn htw_wheel_poll(wheel: *mut htw_wheel, now: u64) -> *mut htw_timer;
 }
-pub const HTW_DONE: htw_wheel_progress = 0;
-pub const HTW_MORE: htw_wheel_progress = 1;
-pub type htw_wheel_progress = ::std::os::raw::c_uint;
 extern "C" {
     pub fn htw_wheel_poll_batch(
         wheel: *mut htw_wheel,
@@ -277,80 +277,12 @@ extern "C" {
         stats: *mut htw_wheel_stats,
     ) -> ::std::os::raw::c_int;
 }
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_scheduler {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_group {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_task {
-    _unused: [u8; 0],
-}
-pub type htw_handle = u64;
 pub const HTW_CLOCK_DEFAULT: htw_clock = 0;
 pub const HTW_CLOCK_MONOTONIC: htw_clock = 1;
 pub const HTW_CLOCK_BOOTTIME: htw_clock = 2;
 pub const HTW_CLOCK_REALTIME: htw_clock = 3;
 pub const HTW_CLOCK_MANUAL: htw_clock = 4;
 pub type htw_clock = ::std::os::raw::c_uint;
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_expiration {
-    pub scheduler: *mut htw_scheduler,
-    pub handle: htw_handle,
-    pub deadline_ns: i64,
-    pub late_ns: i64,
-    pub missed: u64,
-    pub clock: htw_clock,
-}
-pub type htw_callback = ::std::option::Option<
-    unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void, expiration: *const htw_expiration),
->;
-pub type htw_release_hook =
-    ::std::option::Option<unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void)>;
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_stack {
-    pub depth: u32,
-    pub frames: [*const ::std::os::raw::c_void; 16usize],
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_unexpired {
-    pub handle: htw_handle,
-    pub callback: htw_callback,
-    pub arg: *mut ::std::os::raw::c_void,
-    pub deadline_ns: i64,
-    pub clock: htw_clock,
-    pub site: *const htw_site,
-    pub stack: *const htw_stack,
-}
-pub type htw_unexpired_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, unexpired: *const htw_unexpired),
->;
-pub const HTW_GONE: htw_outcome = 0;
-pub const HTW_CANCELLED: htw_outcome = 1;
-pub const HTW_RUNNING: htw_outcome = 2;
-pub const HTW_MOVED: htw_outcome = 3;
-pub type htw_outcome = ::std::os::raw::c_uint;
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_executor {
-    pub execute: ::std::option::Option<
-        unsafe extern "C" fn(
-            context: *mut ::std::os::raw::c_void,
-            tasks: *const *mut htw_task,
-            count: usize,
-        ),
-    >,
-    pub context: *mut ::std::os::raw::c_void,
-}
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_scheduler_options {
@@ -381,6 +313,50 @@ extern "C" {
         options: *const htw_scheduler_options,
     ) -> *const ::std::os::raw::c_char;
 }
+pub const HTW_NEVER_NS: i64 = 9223372036854775807;
+pub const HTW_MICROSECOND: i64 = 1000;
+pub const HTW_MILLISECOND: i64 = 1000000;
+pub const HTW_SECOND: i64 = 1000000000;
+pub const HTW_MINUTE: i64 = 60000000000;
+pub const HTW_HOUR: i64 = 3600000000000;
+pub const HTW_DAY: i64 = 86400000000000;
+pub const HTW_TICK_NS_MIN: i64 = 1000;
+pub const HTW_TICK_NS_MAX: i64 = 3600000000000;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_scheduler {
+    _unused: [u8; 0],
+}
+pub type htw_handle = u64;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_expiration {
+    pub scheduler: *mut htw_scheduler,
+    pub handle: htw_handle,
+    pub deadline_ns: i64,
+    pub late_ns: i64,
+    pub missed: u64,
+    pub clock: htw_clock,
+}
+pub type htw_callback = ::std::option::Option<
+    unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void, expiration: *const htw_expiration),
+>;
+pub type htw_release_hook =
+    ::std::option::Option<unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void)>;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_unexpired {
+    pub handle: htw_handle,
+    pub callback: htw_callback,
+    pub arg: *mut ::std::os::raw::c_void,
+    pub deadline_ns: i64,
+    pub clock: htw_clock,
+    pub site: *const htw_site,
+    pub stack: *const htw_stack,
+}
+pub type htw_unexpired_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, unexpired: *const htw_unexpired),
+>;
 extern "C" {
     pub fn htw_scheduler_create(
         ret_scheduler: *mut *mut htw_scheduler,
@@ -401,12 +377,6 @@ extern "C" {
     pub fn htw_scheduler_now(scheduler: *const htw_scheduler) -> i64;
 }
 extern "C" {
-    pub fn htw_scheduler_now_by(scheduler: *const htw_scheduler, clock: htw_clock) -> i64;
-}
-extern "C" {
-    pub fn htw_scheduler_clock(scheduler: *const htw_scheduler) -> htw_clock;
-}
-extern "C" {
     pub fn htw_schedule(
         scheduler: *mut htw_scheduler,
         delay_ns: i64,
@@ -424,16 +394,6 @@ extern "C" {
         ret_handle: *mut htw_handle,
     ) -> ::std::os::raw::c_int;
 }
-extern "C" {
-    pub fn htw_schedule_within(
-        scheduler: *mut htw_scheduler,
-        earliest_ns: i64,
-        latest_ns: i64,
-        callback: htw_callback,
-        arg: *mut ::std::os::raw::c_void,
-        ret_handle: *mut htw_handle,
-    ) -> ::std::os::raw::c_int;
-}
 pub const HTW_REPEAT_SKIP: htw_repeat = 0;
 pub const HTW_REPEAT_BURST: htw_repeat = 1;
 pub const HTW_REPEAT_DELAY: htw_repeat = 2;
@@ -446,30 +406,6 @@ extern "C" {
         period_ns: i64,
         repeat: htw_repeat,
         callback: htw_callback,
-        arg: *mut ::std::os::raw::c_void,
-        ret_handle: *mut htw_handle,
-    ) -> ::std::os::raw::c_int;
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_site {
-    pub callback: htw_callback,
-    pub name: *const ::std::os::raw::c_char,
-    pub file: *const ::std::os::raw::c_char,
-    pub function: *const ::std::os::raw::c_char,
-    pub line: u32,
-}
-extern "C" {
-    pub fn htw_scheduler_keep_site(
-        scheduler: *mut htw_scheduler,
-        site: *const htw_site,
-    ) -> *const htw_site;
-}
-extern "C" {
-    pub fn htw_schedule_here(
-        scheduler: *mut htw_scheduler,
-        delay_ns: i64,
-        site: *const htw_site,
         arg: *mut ::std::os::raw::c_void,
         ret_handle: *mut htw_handle,
     ) -> ::std::os::raw::c_int;
@@ -497,12 +433,6 @@ extern "C" {
     pub fn htw_spec_init(spec: *mut htw_spec);
 }
 extern "C" {
-    pub fn htw_spec_invalid(
-        scheduler: *const htw_scheduler,
-        spec: *const htw_spec,
-    ) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
     pub fn htw_schedule_spec(
         scheduler: *mut htw_scheduler,
         spec: *const htw_spec,
@@ -510,6 +440,11 @@ extern "C" {
         ret_replaced: *mut htw_unexpired,
     ) -> ::std::os::raw::c_int;
 }
+pub const HTW_GONE: htw_outcome = 0;
+pub const HTW_CANCELLED: htw_outcome = 1;
+pub const HTW_RUNNING: htw_outcome = 2;
+pub const HTW_MOVED: htw_outcome = 3;
+pub type htw_outcome = ::std::os::raw::c_uint;
 extern "C" {
     pub fn htw_cancel(scheduler: *mut htw_scheduler, handle: htw_handle) -> ::std::os::raw::c_int;
 }
@@ -520,34 +455,89 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_cancel_remaining(
-        scheduler: *mut htw_scheduler,
-        handle: htw_handle,
-        ret_left_ns: *mut i64,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_cancel_key(
-        scheduler: *mut htw_scheduler,
-        group: *mut htw_group,
-        key: *const ::std::os::raw::c_void,
-        key_size: usize,
-        ret_arg: *mut *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_find_key(
-        scheduler: *mut htw_scheduler,
-        group: *mut htw_group,
-        key: *const ::std::os::raw::c_void,
-        key_size: usize,
-    ) -> htw_handle;
-}
-extern "C" {
     pub fn htw_reschedule(
         scheduler: *mut htw_scheduler,
         handle: htw_handle,
         delay_ns: i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_pending(scheduler: *const htw_scheduler) -> u64;
+}
+extern "C" {
+    pub fn htw_scheduler_fd(scheduler: *mut htw_scheduler) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_process(
+        scheduler: *mut htw_scheduler,
+        budget: usize,
+        ret_count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_advance(
+        scheduler: *mut htw_scheduler,
+        delta_ns: i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_schedule_within(
+        scheduler: *mut htw_scheduler,
+        earliest_ns: i64,
+        latest_ns: i64,
+        callback: htw_callback,
+        arg: *mut ::std::os::raw::c_void,
+        ret_handle: *mut htw_handle,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_spec_invalid(
+        scheduler: *const htw_scheduler,
+        spec: *const htw_spec,
+    ) -> *const ::std::os::raw::c_char;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_site {
+    pub callback: htw_callback,
+    pub name: *const ::std::os::raw::c_char,
+    pub file: *const ::std::os::raw::c_char,
+    pub function: *const ::std::os::raw::c_char,
+    pub line: u32,
+}
+extern "C" {
+    pub fn htw_scheduler_keep_site(
+        scheduler: *mut htw_scheduler,
+        site: *const htw_site,
+    ) -> *const htw_site;
+}
+extern "C" {
+    pub fn htw_schedule_here(
+        scheduler: *mut htw_scheduler,
+        delay_ns: i64,
+        site: *const htw_site,
+        arg: *mut ::std::os::raw::c_void,
+        ret_handle: *mut htw_handle,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_stack {
+    pub depth: u32,
+    pub frames: [*const ::std::os::raw::c_void; 16usize],
+}
+pub const HTW_EVENT_ARMED: htw_event_kind = 1;
+pub const HTW_EVENT_CANCELLED: htw_event_kind = 2;
+pub const HTW_EVENT_MOVED: htw_event_kind = 3;
+pub const HTW_EVENT_STARTED: htw_event_kind = 4;
+pub const HTW_EVENT_ENDED: htw_event_kind = 5;
+pub const HTW_EVENT_WOKEN: htw_event_kind = 6;
+pub type htw_event_kind = ::std::os::raw::c_uint;
+extern "C" {
+    pub fn htw_cancel_remaining(
+        scheduler: *mut htw_scheduler,
+        handle: htw_handle,
+        ret_left_ns: *mut i64,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -578,8 +568,10 @@ extern "C" {
     pub fn htw_clock_of(scheduler: *mut htw_scheduler, handle: htw_handle)
         -> ::std::os::raw::c_int;
 }
-extern "C" {
-    pub fn htw_pending(scheduler: *const htw_scheduler) -> u64;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_group {
+    _unused: [u8; 0],
 }
 extern "C" {
     pub fn htw_group_create(
@@ -612,24 +604,69 @@ extern "C" {
 extern "C" {
     pub fn htw_group_count(group: *mut htw_group) -> u64;
 }
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_group_stats {
+    pub name: *const ::std::os::raw::c_char,
+    pub address: *const ::std::os::raw::c_void,
+    pub count: u64,
+    pub paused: bool,
+}
+pub type htw_group_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_group_stats),
+>;
 extern "C" {
-    pub fn htw_scheduler_fd(scheduler: *mut htw_scheduler) -> ::std::os::raw::c_int;
+    pub fn htw_scheduler_visit_groups(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_group_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_cancel_key(
+        scheduler: *mut htw_scheduler,
+        group: *mut htw_group,
+        key: *const ::std::os::raw::c_void,
+        key_size: usize,
+        ret_arg: *mut *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_find_key(
+        scheduler: *mut htw_scheduler,
+        group: *mut htw_group,
+        key: *const ::std::os::raw::c_void,
+        key_size: usize,
+    ) -> htw_handle;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_task {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_executor {
+    pub execute: ::std::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::std::os::raw::c_void,
+            tasks: *const *mut htw_task,
+            count: usize,
+        ),
+    >,
+    pub context: *mut ::std::os::raw::c_void,
+}
+extern "C" {
+    pub fn htw_task_run(task: *mut htw_task);
 }
 extern "C" {
     pub fn htw_scheduler_next(scheduler: *mut htw_scheduler) -> i64;
 }
 extern "C" {
-    pub fn htw_scheduler_process(
-        scheduler: *mut htw_scheduler,
-        budget: usize,
-        ret_count: *mut usize,
-    ) -> ::std::os::raw::c_int;
+    pub fn htw_scheduler_clock(scheduler: *const htw_scheduler) -> htw_clock;
 }
 extern "C" {
-    pub fn htw_scheduler_advance(
-        scheduler: *mut htw_scheduler,
-        delta_ns: i64,
-    ) -> ::std::os::raw::c_int;
+    pub fn htw_scheduler_now_by(scheduler: *const htw_scheduler, clock: htw_clock) -> i64;
 }
 extern "C" {
     pub fn htw_scheduler_set_clock(
@@ -637,9 +674,6 @@ extern "C" {
         clock: htw_clock,
         time_ns: i64,
     ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_task_run(task: *mut htw_task);
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -742,24 +776,6 @@ extern "C" {
         context: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
 }
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_group_stats {
-    pub name: *const ::std::os::raw::c_char,
-    pub address: *const ::std::os::raw::c_void,
-    pub count: u64,
-    pub paused: bool,
-}
-pub type htw_group_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_group_stats),
->;
-extern "C" {
-    pub fn htw_scheduler_visit_groups(
-        scheduler: *mut htw_scheduler,
-        visitor: htw_group_visitor,
-        context: *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
-}
 extern "C" {
     pub fn htw_scheduler_dump(
         scheduler: *mut htw_scheduler,
@@ -814,13 +830,6 @@ extern "C" {
         context: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
 }
-pub const HTW_EVENT_ARMED: htw_event_kind = 1;
-pub const HTW_EVENT_CANCELLED: htw_event_kind = 2;
-pub const HTW_EVENT_MOVED: htw_event_kind = 3;
-pub const HTW_EVENT_STARTED: htw_event_kind = 4;
-pub const HTW_EVENT_ENDED: htw_event_kind = 5;
-pub const HTW_EVENT_WOKEN: htw_event_kind = 6;
-pub type htw_event_kind = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_event {
@@ -866,23 +875,9 @@ extern "C" {
         level: *mut htw_scheduler_level,
     ) -> ::std::os::raw::c_int;
 }
-pub const HTW_NEVER_NS: i64 = 9223372036854775807;
-pub const HTW_MICROSECOND: i64 = 1000;
-pub const HTW_MILLISECOND: i64 = 1000000;
-pub const HTW_SECOND: i64 = 1000000000;
-pub const HTW_MINUTE: i64 = 60000000000;
-pub const HTW_HOUR: i64 = 3600000000000;
-pub const HTW_DAY: i64 = 86400000000000;
-pub const HTW_TICK_NS_MIN: i64 = 1000;
-pub const HTW_TICK_NS_MAX: i64 = 3600000000000;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_purgatory {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw__condition {
     _unused: [u8; 0],
 }
 pub const HTW_REASON_COMPLETED: htw_reason = 0;
@@ -1138,6 +1133,11 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_threshold_value(threshold: *mut htw_threshold) -> u64;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw__condition {
+    pub _address: u8,
 }
 #[cfg(feature = "calendar")]
 pub use self::calendar::*;

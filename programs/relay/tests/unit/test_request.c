@@ -5,6 +5,7 @@
 
 #include "unit/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
