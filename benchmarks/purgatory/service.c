@@ -5,8 +5,6 @@
 #include "../common/clock.h"
 #include "../common/report.h"
 
-#include <htw/observe.h>
-
 #include <stdatomic.h>
 #include <string.h>
 

@@ -5,8 +5,7 @@
 
 #include "options.h"
 
-#include <htw/purgatory.h>
-#include <htw/purgatory_inspect.h>
+#include <htw/htw.h>
 
 struct service {
     struct htw_scheduler *scheduler;

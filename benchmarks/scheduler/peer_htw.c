@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* peer_htw.c - htw's scheduler with its defaults, except for what the names of the variants say. */
-#include "../common/report.h"
 #include "peer.h"
 
 #include <htw/observe.h>

@@ -106,7 +106,7 @@ verb_jemalloc() {
 # sanitized NAME OPTIONS [serve] [ARG]...
 sanitized() {
     place=$1
-    options="$test_options $2 $sanitizer_options"
+    options="$2 $sanitizer_options"
     shift 2
     need "$test_packages clang libclang-rt-dev"
     if [ "${1:-}" != serve ]; then
@@ -121,7 +121,7 @@ sanitized() {
 # Clang links its sanitizers into programs, not into libraries.
 verb_asan() {
     export CC=clang CXX=clang++
-    sanitized asan '-Db_sanitize=address,undefined -Db_lundef=false' "$@"
+    sanitized asan "$test_options -Db_sanitize=address,undefined -Db_lundef=false" "$@"
 }
 
 verb_tsan() {
