@@ -19,7 +19,7 @@ import time
 
 import pytest
 from impostor import Impostor
-from programs import PATIENCE, PROGRAM as HTW, needs, wait_for
+from programs import PATIENCE, PROGRAM as HTW, needs, wait_for, wait_until_listening
 from servers import HtwServe
 from wire import Wire
 
@@ -128,11 +128,11 @@ def test_top_finds_programs_by_process_and_the_only_one_by_itself(directory):
     assert run.returncode == 1 and "no program of this user can be watched" in run.stderr, run
     with Watched("--monitor", **environment) as first:
         own = f"{directory}/htw/{first.process.pid}.sock"
-        wait_for(lambda: os.path.exists(own), own)
+        wait_until_listening(own)
         assert once(own, **environment) != ""
         assert top("--once", "--json", str(first.process.pid), **environment).returncode == 0
         with Watched("--monitor", **environment) as second:
-            wait_for(lambda: os.path.exists(f"{directory}/htw/{second.process.pid}.sock"), 'a socket')
+            wait_until_listening(f"{directory}/htw/{second.process.pid}.sock")
             run = top("--once", **environment)
             assert run.returncode == 2 and "several programs" in run.stderr, run
             assert all(f" {watched.process.pid}  htw " in run.stdout for watched in (first, second)), run
@@ -141,7 +141,7 @@ def test_top_finds_programs_by_process_and_the_only_one_by_itself(directory):
         run = top("--once", "--json", **environment)  # of the killed one only the socket is left
         assert json.loads(run.stdout)["pid"] == first.process.pid, run
         with Watched("--monitor", **environment) as third:  # which goes with the next monitor
-            wait_for(lambda: os.path.exists(f"{directory}/htw/{third.process.pid}.sock"), 'a socket')
+            wait_until_listening(f"{directory}/htw/{third.process.pid}.sock")
             assert not os.path.exists(f"{directory}/htw/{second.process.pid}.sock")
 
 
@@ -173,7 +173,7 @@ def test_top_looks_into_no_folder_of_another_user(directory):
     os.chmod(directory, 0o700)
     environment = {"XDG_RUNTIME_DIR": directory}
     with Watched("--monitor", **environment) as watched:
-        wait_for(lambda: os.path.exists(f"{directory}/htw/{watched.process.pid}.sock"), 'a socket')
+        wait_until_listening(f"{directory}/htw/{watched.process.pid}.sock")
         assert top("--list", **environment).stdout.count("\n") == 1
         os.chown(f"{directory}/htw", 65534, 65534)
         for options in (["--list"], ["--once"]):
@@ -436,7 +436,7 @@ def test_delay_monitor_that_cannot_be_opened_is_an_error(path):
 def test_delay_removes_its_socket_at_the_end(path, directory):
     for number in (None, signal.SIGTERM):
         with Watched(f"--monitor={path}", "--unreleased", f"{directory}/rest", lines=1 if number else 0) as watched:
-            wait_for(lambda: os.path.exists(path), "a socket")
+            wait_until_listening(path)
             if number:
                 watched.process.send_signal(number)
             else:

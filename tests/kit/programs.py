@@ -7,6 +7,7 @@ import pathlib
 import re
 import select
 import signal
+import socket
 import subprocess
 import time
 
@@ -104,6 +105,14 @@ def wait_for(condition, what, patience=PATIENCE):
         assert time.monotonic() < end, f"never: {what}"
         time.sleep(pause)
         pause = min(1.3 * pause, 0.03)
+
+
+def wait_until_listening(path):
+    """A socket is there before its program listens."""
+    def is_listening():
+        with socket.socket(socket.AF_UNIX) as client:
+            return client.connect_ex(path) == 0
+    wait_for(is_listening, path)
 
 
 def read_until(fd, wanted):
