@@ -108,7 +108,7 @@ sanitized() {
     place=$1
     options="$2 $sanitizer_options"
     shift 2
-    need "$test_packages clang libclang-rt-dev"
+    need "$test_packages"
     if [ "${1:-}" != serve ]; then
         test_in "$place" "run_$place" "$options" "$@"
         return
@@ -120,8 +120,8 @@ sanitized() {
 
 # Clang links its sanitizers into programs, not into libraries.
 verb_asan() {
-    export CC=clang CXX=clang++
-    sanitized asan "$test_options -Db_sanitize=address,undefined -Db_lundef=false" "$@"
+    need 'clang libclang-rt-dev'
+    CC=clang CXX=clang++ sanitized asan "$test_options -Db_sanitize=address,undefined -Db_lundef=false" "$@"
 }
 
 verb_tsan() {
@@ -378,6 +378,5 @@ verb_portable() {
 
 verb_clang() {
     need "$test_packages clang"
-    export CC=clang CXX=clang++
-    test_in clang run_tests "$test_options" "$@"
+    CC=clang CXX=clang++ test_in clang run_tests "$test_options" "$@"
 }

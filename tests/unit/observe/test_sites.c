@@ -159,11 +159,9 @@ SCHEDULER_TEST(site_whose_memory_is_gone_is_left_out) {
     assert_null(seen.stats[0].site);
     assert_null(seen.stats[0].callback);
     assert_ptr_equal(seen.stats[0].address, site);
-    char dump[2000] = "";
-    FILE *stream = fmemopen(dump, sizeof(dump), "w");
-    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
-    fclose(stream);
+    char *dump = scheduler_dump(f->scheduler);
     assert_non_null(strstr(dump, ", which cannot be read\n"));
+    free(dump);
     assert_int_equal(mprotect(memory, page, PROT_READ), 0);
     advance(f, MS);
     assert_ran(f, 0);
@@ -217,13 +215,7 @@ SCHEDULER_TEST(site_that_cannot_be_kept_is_null) {
 /* The dump, with the handles as 0x, and so the places of callbacks in this program, of which some systems know the
    name, too. */
 static void assert_dump(struct htw_scheduler *scheduler, const char *expected) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(htw_scheduler_dump(scheduler, stream), 0);
-    fclose(stream);
-    char *to = text;
+    char *text = scheduler_dump(scheduler), *to = text;
     size_t length = strlen(program_invocation_short_name);
     bool is_named = false;
     for (const char *from = text; *from != 0;) {

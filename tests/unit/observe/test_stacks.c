@@ -97,16 +97,6 @@ SCHEDULER_TEST(stacks_without_memory_are_not_switched_on) {
 
 /* ---- texts */
 
-static char *dump(struct htw_scheduler *scheduler) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(htw_scheduler_dump(scheduler, stream), 0);
-    fclose(stream);
-    return text;
-}
-
 SCHEDULER_TEST(stacks_are_in_a_dump) {
     arm_plain(f, 0);
     arm_plain(f, 1);
@@ -115,7 +105,7 @@ SCHEDULER_TEST(stacks_are_in_a_dump) {
     volatile unsigned end = 6; /* the loop stays one call */
     for (unsigned i = 3; i < end; i++)
         arm_plain(f, i);
-    char *text = dump(f->scheduler);
+    char *text = scheduler_dump(f->scheduler);
     const char *first = strstr(text, "         3  armed by\n            ");
     assert_non_null(first);
     const char *second = strstr(first, "         1  armed by\n            ");
@@ -128,7 +118,7 @@ SCHEDULER_TEST(stacks_are_in_a_dump) {
     assert_non_null(strstr(second, "\n         2  of which no stack was kept\n"));
     free(text);
     observe(f, 0);
-    text = dump(f->scheduler);
+    text = scheduler_dump(f->scheduler);
     assert_null(strstr(text, "armed by"));
     free(text);
     advance(f, MS);
@@ -202,13 +192,13 @@ UNIT_TEST(stacks_that_find_no_room_are_counted) {
     assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, &first), 0);
     for (unsigned i = 1; i < KEPT + MORE; i++)
         assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
-    char *text = dump(scheduler);
+    char *text = scheduler_dump(scheduler);
     assert_non_null(strstr(text, "\n       100  of which no stack was kept\n"));
     free(text);
     assert_int_equal(htw_cancel(scheduler, first), HTW_CANCELLED);
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(arm_by_table(scheduler, i), 0); /* the first finds room, in its record */
-    text = dump(scheduler);
+    text = scheduler_dump(scheduler);
     assert_non_null(strstr(text, "\n       111  of which no stack was kept\n"));
     free(text);
     assert_int_equal(htw_scheduler_stop(scheduler, see, &(struct seen) { 0 }), 0);

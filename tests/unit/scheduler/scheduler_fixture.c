@@ -252,6 +252,16 @@ void destroy_group(struct scheduler_fixture *self) {
     self->group = NULL;
 }
 
+char *scheduler_dump(struct htw_scheduler *scheduler) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_scheduler_dump(scheduler, stream), 0);
+    fclose(stream);
+    return text;
+}
+
 /* ---- the log */
 
 static void show_event(unsigned event) {

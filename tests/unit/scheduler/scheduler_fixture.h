@@ -214,6 +214,9 @@ void advance_past_gate(struct scheduler_fixture *self);
 /** What htw_scheduler_advance() returned. */
 int advancer_join(struct advancer *advancer);
 
+/** What htw_scheduler_dump() writes; to be freed. */
+char *scheduler_dump(struct htw_scheduler *scheduler);
+
 /* ---- the log */
 
 /** What the log holds beside the numbers of the probes that ran. */
