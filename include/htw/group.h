@@ -28,7 +28,7 @@ HTW_API HTW_WARN_UNUSED int htw_group_create(struct htw_scheduler *scheduler,
                                              struct htw_group **ret_group);
 
 /**
- * Gives a group a name, for tools to show: htw_scheduler_visit_groups(), htw_scheduler_dump().
+ * Gives a group a name, for tools to show: htw_scheduler_visit(), htw_scheduler_dump().
  *
  * @param name up to 31 bytes are copied. NULL: none, as a new group.
  * @return 0: success.
@@ -81,30 +81,6 @@ HTW_API int htw_group_resume(struct htw_group *group);
 
 /** Returns how many timers of a group are pending, paused or running; 0 for NULL. Cost: O(1). */
 HTW_API uint64_t htw_group_count(struct htw_group *group);
-
-/** What is known of a group. */
-struct htw_group_stats {
-    const char *name;    /**< a copy, valid until the visitor returns; "": it has none */
-    const void *address; /**< the group itself, as a name for it */
-    uint64_t count;      /**< as htw_group_count() */
-    bool paused;
-};
-
-/** Receives a group. `stats` is valid until it returns. */
-typedef void htw_group_visitor(void *context, const struct htw_group_stats *stats);
-
-/**
- * Calls a visitor for each group that is not destroyed, in no particular order. A purgatory has one, with
- * its name. Groups that are created during the call may be left out.
- *
- * @param visitor not NULL. No lock is held.
- * @param context is passed to `visitor`.
- * @return 0: success.
- *
- * Cost: O(groups); locks a shard for 64 groups at a time.
- */
-HTW_API int htw_scheduler_visit_groups(struct htw_scheduler *scheduler, htw_group_visitor *visitor,
-                                       void *context);
 
 /* ------------------------------------------------------------------ keys */
 

@@ -216,7 +216,7 @@ HTW_API void htw_monitor_take_back(struct htw_monitor_source *source);
  * source of the parent process.
  *
  * Waits while an answer is made, as the functions do that add a source: for some milliseconds, or, if a client
- * has asked for sites, as long as htw_scheduler_visit_sites() and htw_scheduler_visit_wakeups() take for all
+ * has asked for sites, as long as htw_scheduler_visit() of sites and wake-ups takes for all
  * schedulers.
  */
 HTW_API void htw_monitor_remove(struct htw_monitor_source *source);

@@ -5,8 +5,7 @@
  *
  * Statistics are always counted. What costs time is switched on by htw_scheduler_observe().
  *
- * Visitors must not be NULL, and receive `context`. No lock is held while one runs; what it receives is valid until
- * it returns. Threads and errors are as in htw/scheduler.h. No function blocks.
+ * Threads and errors are as in htw/scheduler.h. No function blocks.
  */
 #ifndef HTW_OBSERVE_H
 #define HTW_OBSERVE_H
@@ -117,81 +116,6 @@ HTW_API int htw_scheduler_get_histograms(struct htw_scheduler *scheduler,
                                          struct htw_scheduler_stats *stats,
                                          struct htw_scheduler_histograms *histograms);
 
-/** A shard: the wheels, and the lock, that the threads of a processor use. */
-struct htw_scheduler_shard {
-    /** sizeof(struct htw_scheduler_shard); HTW_SCHEDULER_SHARD_INIT sets it. */
-    size_t struct_size;
-    uint64_t scheduled;    /**< schedule calls that returned 0 */
-    uint64_t cancelled;    /**< timers that threads of this shard have cancelled */
-    uint64_t moved;        /**< calls of htw_reschedule() that returned HTW_MOVED */
-    uint64_t demoted;      /**< number of demotions in its wheels */
-    uint64_t in_wheels;    /**< timers in its wheels now; those cancelled by threads of other shards
-                                are among them for a short time */
-    uint64_t groups;       /**< groups that exist, with one for each purgatory of the scheduler */
-    uint64_t memory_bytes; /**< memory of its wheels, timers and attributes */
-};
-
-#define HTW_SCHEDULER_SHARD_INIT \
-    { sizeof(struct htw_scheduler_shard), 0, 0, 0, 0, 0, 0, 0 }
-
-/** Sets `shard` to HTW_SCHEDULER_SHARD_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_scheduler_shard_init(struct htw_scheduler_shard *shard);
-
-/**
- * Copies the counters of a shard, and returns how many shards there are.
- *
- * @param index from 0.
- * @param shard its `struct_size` must be set, as HTW_SCHEDULER_SHARD_INIT does.
- * @return the number of shards, at least 1;
- *         -EINVAL: a pointer is NULL, `struct_size` is unknown, or there is no such shard.
- *
- * Cost: O(1); locks the shard briefly.
- */
-HTW_API int htw_scheduler_get_shard(struct htw_scheduler *scheduler, uint32_t index,
-                                    struct htw_scheduler_shard *shard);
-
-/** What is known of a site. */
-struct htw_site_stats {
-    /** The site: a copy, valid until the visitor returns. NULL: its timers were armed with none. If the
-        memory of a site, or one of its texts, is there no more, they are NULL. */
-    const struct htw_site *site;
-    const void *address;    /**< the site itself, as a name for it; NULL without one */
-    htw_callback *callback; /**< NULL: those of all that found no room (HTW_SITES_MAX) */
-    uint64_t pending;       /**< timers that wait, are due or are paused */
-    int64_t next_ns;        /**< time to the earliest deadline, by each timer's clock; at least 0;
-                                 HTW_NEVER_NS: none of them has one */
-    /* Counted while HTW_OBSERVE_SITES is on, and kept when it is off. */
-    uint64_t armed;       /**< schedule calls that returned 0 */
-    uint64_t cancelled;   /**< timers cancelled without a run */
-    uint64_t expired;     /**< callbacks started */
-    uint64_t late;        /**< of these, later than `late_threshold_ns` */
-    uint64_t callback_ns; /**< time in callbacks that have returned */
-    uint64_t wakeups; /**< times an expirer woke up, and a timer of this site was the first due */
-};
-
-/** How many sites, and callbacks without one, are told apart. */
-#define HTW_SITES_MAX 4096
-
-/** Receives a site. `stats` is valid until it returns. */
-typedef void htw_site_visitor(void *context, const struct htw_site_stats *stats);
-
-/**
- * Counts the timers of each site, and calls a visitor for each; the one with most is first. Sites that have
- * counts and no timer are visited, too.
- *
- * @param visitor not NULL. No lock is held.
- * @param context is passed to `visitor`.
- * @return 0: success;
- *         -ENOMEM.
- *
- * Each site is copied before it is visited, texts up to 63 bytes of the name, 127 of the function and 255 of
- * the file. So a library whose timers have ended may be unloaded at any time.
- * Cost: O(records), some 10 ns each; locks a shard for 64 records at a time. Takes 0.8 MiB,
- * and two file descriptors, for the time of the call; with no descriptor left, sites are as if unloaded.
- */
-HTW_API int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
-                                      void *context);
-
 /**
  * Writes which timers are pending: by site, with the earliest deadline of each, and the next wake-ups; with
  * HTW_OBSERVE_SITES also what was counted, the site that wakes most first; and the groups with most timers. For
@@ -201,7 +125,7 @@ HTW_API int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_
  *         -EIO: writing to the stream failed;
  *         -ENOMEM.
  *
- * Cost: as htw_scheduler_visit_sites() and htw_scheduler_visit_groups().
+ * Cost: as htw_scheduler_visit() of sites and groups.
  */
 HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
 
@@ -237,7 +161,51 @@ HTW_API HTW_WARN_UNUSED int htw_scheduler_observe(struct htw_scheduler *schedule
 /** Returns the set of what is observed; 0 for NULL. Threads: any. Cost: O(1). */
 HTW_API uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler);
 
-/** An instant at which an expirer will wake up. */
+/* ------------------------------------------------------------------ visiting */
+
+/** What htw_scheduler_visit() visits, and in which order. */
+enum htw_visit {
+    HTW_VISIT_SITES = 1,   /**< the site with most timers first */
+    HTW_VISIT_GROUPS = 2,  /**< in no order. A purgatory has one, with its name */
+    HTW_VISIT_WAKEUPS = 3, /**< the next ones, the first one first */
+    HTW_VISIT_HERDS = 4,   /**< the greatest one first */
+    HTW_VISIT_EVENTS = 5,  /**< by time; of more than `most`, the last ones */
+    HTW_VISIT_SHARDS = 6,  /**< all of them, at least one */
+    HTW_VISIT_LEVELS = 7   /**< those that exist, at least one, the lowest one first */
+};
+
+/** The timers of a site. Sites that have counts and no timer are visited, too. */
+struct htw_site_stats {
+    /** The site: a copy, with up to 63 bytes of the name, 127 of the function and 255 of the file. NULL: its timers were armed with none. If
+        the memory of a site, or one of its texts, is there no more, they are NULL: a library whose timers have
+        ended may be unloaded at any time. */
+    const struct htw_site *site;
+    const void *address;    /**< the site itself, as a name for it; NULL without one */
+    htw_callback *callback; /**< NULL: those of all that found no room (HTW_SITES_MAX) */
+    uint64_t pending;       /**< timers that wait, are due or are paused */
+    int64_t next_ns;        /**< time to the earliest deadline, by each timer's clock; at least 0;
+                                 HTW_NEVER_NS: none of them has one */
+    /* Counted while HTW_OBSERVE_SITES is on, and kept when it is off. */
+    uint64_t armed;       /**< schedule calls that returned 0 */
+    uint64_t cancelled;   /**< timers cancelled without a run */
+    uint64_t expired;     /**< callbacks started */
+    uint64_t late;        /**< of these, later than `late_threshold_ns` */
+    uint64_t callback_ns; /**< time in callbacks that have returned */
+    uint64_t wakeups; /**< times an expirer woke up, and a timer of this site was the first due */
+};
+
+/** How many sites, and callbacks without one, are told apart. */
+#define HTW_SITES_MAX 4096
+
+/** A group. */
+struct htw_group_stats {
+    const char *name;    /**< a copy; "": it has none */
+    const void *address; /**< the group itself, as a name for it */
+    uint64_t count;      /**< as htw_group_count() */
+    bool paused;
+};
+
+/** An instant at which an expirer will wake up: a tick at which timers are due. */
 struct htw_wakeup {
     int64_t
         left_ns; /**< from now; at least 0. Rounded up to a tick, and without `timer_slack_ns` */
@@ -249,22 +217,12 @@ struct htw_wakeup {
     htw_handle handle;
 };
 
-/** How many are told. */
+/** How many are visited. */
 #define HTW_WAKEUPS_MAX 10
 
-/** Receives a wake-up. `wakeup` is valid until it returns. */
-typedef void htw_wakeup_visitor(void *context, const struct htw_wakeup *wakeup);
-
-/**
- * Calls a visitor for the next wake-ups, up to HTW_WAKEUPS_MAX, the first one first: the ticks at which timers
- * are due. Needs no bit of htw_scheduler_observe().
- *
- * @return as htw_scheduler_visit_sites(). Cost: as that.
- */
-HTW_API int htw_scheduler_visit_wakeups(struct htw_scheduler *scheduler,
-                                        htw_wakeup_visitor *visitor, void *context);
-
-/** Timers that were due at one instant. */
+/** Timers of the last minute that were due at one instant. They are counted while HTW_OBSERVE_SITES is on. With
+    several expirers the parts of a herd are added up as far as each is among the 16 greatest within 4 seconds of
+    its expirer. */
 struct htw_herd {
     int64_t ago_ns;  /**< from the instant to now */
     uint64_t timers; /**< that were due at this tick, whenever they ran */
@@ -274,26 +232,13 @@ struct htw_herd {
     htw_callback *callback;
 };
 
-/** How many are told. */
+/** How many are visited. */
 #define HTW_HERDS_MAX 16
 
-/** Receives a herd. `herd` is valid until it returns. */
-typedef void htw_herd_visitor(void *context, const struct htw_herd *herd);
-
-/**
- * Calls a visitor for the instants of the last minute at which most timers were due, up to HTW_HERDS_MAX, the
- * greatest herd first. They are counted while HTW_OBSERVE_SITES is on.
- *
- * @return as htw_scheduler_visit_sites().
- *
- * With several expirers the parts of a herd are added up as far as each is among the 16 greatest within 4
- * seconds of its expirer. Cost: O(expirers).
- */
-HTW_API int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor *visitor,
-                                      void *context);
-
-/** An event of the flight recorder. */
+/** An event of the flight recorder, recorded while HTW_OBSERVE_EVENTS is on. A busy shard or thread loses its events
+    before a calm one does: what is older than the first event of the busiest is not complete. */
 struct htw_event {
+    uint64_t number; /**< how many events were recorded before it, those that are lost included */
     enum htw_event_kind kind;
     /** STARTED, ENDED: the thread that runs the callback; WOKEN: the expirer; otherwise the shard.
         Numbers from 0. */
@@ -311,35 +256,24 @@ struct htw_event {
     htw_callback *callback;
 };
 
-/** Receives an event. `event` is valid until it returns. */
-typedef void htw_event_visitor(void *context, const struct htw_event *event);
-
-/**
- * Calls a visitor for the events that the flight recorder has, in the order of their time. They are recorded while
- * HTW_OBSERVE_EVENTS is on. No thread waits meanwhile; what happens after the beginning of the call is not visited.
- *
- * @param most     visit up to so many, the last ones; UINT64_MAX: all.
- * @param visitor  not NULL. No lock is held.
- * @param context  is passed to `visitor`.
- * @param ret_lost receives how many events were recorded before those that are visited: newer ones took their
- *                 place, or `most` leaves them out. May be NULL.
- * @return 0: success;
- *         -ENOMEM.
- *
- * A busy shard or thread loses its events before a calm one does: what is older than the first event of the
- * busiest is not complete. Cost: O(event_count log event_count); takes 72 bytes for each event, for the time of the call.
- */
-HTW_API int htw_scheduler_visit_events(struct htw_scheduler *scheduler, uint64_t most,
-                                       htw_event_visitor *visitor, void *context,
-                                       uint64_t *ret_lost);
+/** A shard: the wheels, and the lock, that the threads of a processor use. */
+struct htw_scheduler_shard {
+    uint64_t scheduled;    /**< schedule calls that returned 0 */
+    uint64_t cancelled;    /**< timers that threads of this shard have cancelled */
+    uint64_t moved;        /**< calls of htw_reschedule() that returned HTW_MOVED */
+    uint64_t demoted;      /**< number of demotions in its wheels */
+    uint64_t in_wheels;    /**< timers in its wheels now; those cancelled by threads of other shards
+                                are among them for a short time */
+    uint64_t groups;       /**< groups that exist, with one for each purgatory of the scheduler */
+    uint64_t memory_bytes; /**< memory of its wheels, timers and attributes */
+};
 
 /** The most parts into which a level is divided. */
 #define HTW_LEVEL_PARTS 64
 
-/** How full a level of the wheels of all shards is, by the clock of the scheduler. */
+/** How full a level of the wheels of all shards is, by the clock of the scheduler. Timers with another clock are in
+    wheels of their own and are not counted. */
 struct htw_scheduler_level {
-    /** sizeof(struct htw_scheduler_level); HTW_SCHEDULER_LEVEL_INIT sets it. */
-    size_t struct_size;
     int64_t bucket_ns;   /**< the width of a bucket; HTW_NEVER_NS where that is more */
     uint32_t buckets;    /**< in this level of each wheel */
     uint32_t parts;      /**< how many members of `timers` count: a part is some buckets in a row */
@@ -349,29 +283,37 @@ struct htw_scheduler_level {
     uint32_t timers[HTW_LEVEL_PARTS];
 };
 
-#define HTW_SCHEDULER_LEVEL_INIT                          \
-    {                                                     \
-        sizeof(struct htw_scheduler_level), 0, 0, 0, 0, { \
-            0                                             \
-        }                                                 \
-    }
+/** What is visited, in the member that `what` of htw_scheduler_visit() names. */
+union htw_visited {
+    struct htw_site_stats site;
+    struct htw_group_stats group;
+    struct htw_wakeup wakeup;
+    struct htw_herd herd;
+    struct htw_event event;
+    struct htw_scheduler_shard shard;
+    struct htw_scheduler_level level;
+};
 
-/** Sets `level` to HTW_SCHEDULER_LEVEL_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_scheduler_level_init(struct htw_scheduler_level *level);
+/** Receives what is visited. `visited` is valid until it returns. */
+typedef void htw_visitor(void *context, const union htw_visited *visited);
 
 /**
- * Counts the timers of a level by parts, and returns how many levels there are.
+ * Calls a visitor for each site, group, wake-up, herd, event, shard or level of a scheduler.
  *
- * @param number from 0, the lowest level.
- * @param level  its `struct_size` must be set, as HTW_SCHEDULER_LEVEL_INIT does.
- * @return the number of levels that the wheels have, at least 1;
- *         -EINVAL: a pointer is NULL, `struct_size` is unknown, or there is no such level.
+ * @param most    visit up to so many; 0: all.
+ * @param visitor not NULL. No lock is held.
+ * @param context is passed to `visitor`.
+ * @return 0: success;
+ *         -ENOMEM.
  *
- * Timers with another clock are in wheels of their own and are not counted.
- * Cost: O(shards * buckets); locks a shard for 64 buckets or 64 timers at a time.
+ * No thread waits meanwhile. What begins or ends during the call may be left out.
+ * Cost: SITES, WAKEUPS: O(records), some 10 ns each, and 0.8 MiB for the time of the call. EVENTS: O(event_count *
+ * log event_count), and 72 bytes for each. LEVELS: O(shards * buckets). Others: O(what is visited). Each shard is
+ * locked for 64 records at a time. Where sites are shown, the call takes two file descriptors; with none left,
+ * sites are as if unloaded.
  */
-HTW_API int htw_scheduler_get_level(struct htw_scheduler *scheduler, unsigned number,
-                                    struct htw_scheduler_level *level);
+HTW_API int htw_scheduler_visit(struct htw_scheduler *scheduler, enum htw_visit what, uint64_t most,
+                                htw_visitor *visitor, void *context);
 
 #ifdef __cplusplus
 }

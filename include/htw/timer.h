@@ -120,7 +120,7 @@ struct htw_stack {
     const void *frames[HTW_STACK_FRAMES];
 };
 
-/** What an event of the flight recorder tells of a timer: htw_scheduler_visit_events(). */
+/** What an event of the flight recorder tells of a timer: htw_scheduler_visit(). */
 enum htw_event_kind {
     HTW_EVENT_ARMED = 1,     /**< scheduled */
     HTW_EVENT_CANCELLED = 2, /**< cancelled or replaced, without a run */

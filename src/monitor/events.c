@@ -20,6 +20,7 @@ struct recording {
     struct htw__answer_text *text;
     uint64_t most;      /* events of each scheduler */
     uint32_t scheduler; /* its number in the first line */
+    uint64_t recorded;  /* events of this scheduler, those that are lost included */
     uint64_t written, lost;
     int site_count;
     struct {
@@ -30,11 +31,15 @@ struct recording {
 
 /* ---- the first line */
 
+static void take_level(void *context, const union htw_visited *visited) {
+    *(struct htw_scheduler_level *)context = visited->level;
+}
+
 static void write_scheduler(void *context, const struct htw__sample *sample) {
     struct recording *self = context;
-    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     struct htw_scheduler *scheduler = sample->source->of.scheduler;
-    (void)htw_scheduler_get_level(scheduler, 0, &level); /* there is one */
+    struct htw_scheduler_level level = { .buckets = 0 };
+    (void)htw_scheduler_visit(scheduler, HTW_VISIT_LEVELS, 1, take_level, &level);
     htw__text_separate(self->text);
     htw__text_add(self->text,
                   "{\"name\":\"%s\",\"tick_ns\":%" PRId64 ",\"wheel_size\":%" PRIu32
@@ -85,7 +90,8 @@ static void write_value(struct recording *self, const struct htw_event *event) {
         htw__text_add(self->text, ",%" PRId64, value);
 }
 
-static void write_event(void *context, const struct htw_event *event) {
+static void write_event(void *context, const union htw_visited *visited) {
+    const struct htw_event *event = &visited->event;
     static const char *const kinds[] = {
         [HTW_EVENT_ARMED] = "armed", [HTW_EVENT_CANCELLED] = "cancelled",
         [HTW_EVENT_MOVED] = "moved", [HTW_EVENT_STARTED] = "started",
@@ -97,16 +103,18 @@ static void write_event(void *context, const struct htw_event *event) {
                   kinds[event->kind], self->scheduler, site, (uint64_t)event->handle);
     write_value(self, event);
     htw__text_add(self->text, "]\n");
+    self->recorded = event->number + 1;
     self->written++;
 }
 
 static void write_events(void *context, const struct htw__sample *sample) {
     struct recording *self = context;
     struct htw_scheduler *scheduler = sample->source->of.scheduler;
-    uint64_t lost = 0;
+    uint64_t before = self->written;
+    self->recorded = 0;
     self->text->has_failed |=
-        htw_scheduler_visit_events(scheduler, self->most, write_event, self, &lost) != 0;
-    self->lost += lost;
+        htw_scheduler_visit(scheduler, HTW_VISIT_EVENTS, self->most, write_event, self) != 0;
+    self->lost += self->recorded - (self->written - before);
     self->scheduler++;
 }
 

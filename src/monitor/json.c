@@ -55,13 +55,14 @@ static void write_level(const struct htw_scheduler_level *level, struct htw__ans
     htw__text_add(text, "]}");
 }
 
+static void write_visited_level(void *context, const union htw_visited *visited) {
+    write_level(&visited->level, context);
+}
+
 static void write_levels(struct htw_scheduler *scheduler, struct htw__answer_text *text) {
-    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     htw__text_add(text, ",\"levels\":[");
-    for (unsigned number = 0;
-         number < HTW__LEVELS_SHOWN && htw_scheduler_get_level(scheduler, number, &level) > 0;
-         number++)
-        write_level(&level, text);
+    (void)htw_scheduler_visit(scheduler, HTW_VISIT_LEVELS, HTW__LEVELS_SHOWN, write_visited_level,
+                              text);
     htw__text_add(text, "]");
 }
 
@@ -85,15 +86,17 @@ static const struct htw__metric shard_fields[] = {
     SHARD(in_wheels), SHARD(groups),    SHARD(memory_bytes), HTW__METRICS_END,
 };
 
+static void write_shard(void *context, const union htw_visited *visited) {
+    struct htw__answer_text *text = context;
+    htw__text_separate(text);
+    htw__text_add(text, "{");
+    htw__fields_write(shard_fields, &visited->shard, text);
+    htw__text_add(text, "}");
+}
+
 static void write_shards(struct htw_scheduler *scheduler, struct htw__answer_text *text) {
-    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
     htw__text_add(text, ",\"shards\":[");
-    for (uint32_t i = 0; htw_scheduler_get_shard(scheduler, i, &shard) > 0; i++) {
-        htw__text_separate(text);
-        htw__text_add(text, "{");
-        htw__fields_write(shard_fields, &shard, text);
-        htw__text_add(text, "}");
-    }
+    (void)htw_scheduler_visit(scheduler, HTW_VISIT_SHARDS, 0, write_shard, text);
     htw__text_add(text, "]");
 }
 
@@ -116,13 +119,15 @@ static void write_instant(struct htw__answer_text *text, const char *member, int
     htw__text_add(text, "}");
 }
 
-static void write_wakeup(void *context, const struct htw_wakeup *wakeup) {
+static void write_wakeup(void *context, const union htw_visited *visited) {
+    const struct htw_wakeup *wakeup = &visited->wakeup;
     struct htw__origin origin;
     htw__origin_take(&origin, wakeup->site, wakeup->address, wakeup->callback);
     write_instant(context, "left_ns", wakeup->left_ns, wakeup->timers, &origin);
 }
 
-static void write_herd(void *context, const struct htw_herd *herd) {
+static void write_herd(void *context, const union htw_visited *visited) {
+    const struct htw_herd *herd = &visited->herd;
     struct htw__origin origin;
     htw__origin_take(&origin, herd->site, herd->address, herd->callback);
     write_instant(context, "ago_ns", herd->ago_ns, herd->timers, &origin);
@@ -133,10 +138,11 @@ static void write_detail(const struct htw_monitor_source *source, unsigned sourc
     if (source->kind == HTW__SOURCE_SCHEDULER) {
         write_list(&htw__list_sites, source, sources, text);
         htw__text_add(text, ",\"next_wakeups\":[");
-        text->has_failed |=
-            htw_scheduler_visit_wakeups(source->of.scheduler, write_wakeup, text) != 0;
+        text->has_failed |= htw_scheduler_visit(source->of.scheduler, HTW_VISIT_WAKEUPS, 0,
+                                                write_wakeup, text) != 0;
         htw__text_add(text, "],\"herds\":[");
-        text->has_failed |= htw_scheduler_visit_herds(source->of.scheduler, write_herd, text) != 0;
+        text->has_failed |=
+            htw_scheduler_visit(source->of.scheduler, HTW_VISIT_HERDS, 0, write_herd, text) != 0;
         htw__text_add(text, "]");
         write_list(&htw__list_groups, source, sources, text);
     } else if (source->kind == HTW__SOURCE_JOURNAL) {

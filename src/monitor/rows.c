@@ -4,8 +4,6 @@
 #include "lists.h"
 #include "origin.h"
 
-#include <htw/group.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -49,7 +47,8 @@ static bool merge_site(struct htw__list *list, const struct site_row *row) {
     return false;
 }
 
-static void take_site(void *context, const struct htw_site_stats *stats) {
+static void take_site(void *context, const union htw_visited *visited) {
+    const struct htw_site_stats *stats = &visited->site;
     struct htw__list *list = context;
     struct site_row row = { .stats = *stats };
     uint64_t weight = weight_of_site(stats);
@@ -68,7 +67,7 @@ static void take_site(void *context, const struct htw_site_stats *stats) {
 }
 
 static int take_sites(struct htw__list *list, const struct htw_monitor_source *source) {
-    return htw_scheduler_visit_sites(source->of.scheduler, take_site, list);
+    return htw_scheduler_visit(source->of.scheduler, HTW_VISIT_SITES, 0, take_site, list);
 }
 
 static void write_site(const void *row, struct htw__answer_text *text) {
@@ -115,7 +114,8 @@ static const struct htw__metric group_fields[] = {
     HTW__METRICS_END,
 };
 
-static void take_group(void *context, const struct htw_group_stats *stats) {
+static void take_group(void *context, const union htw_visited *visited) {
+    const struct htw_group_stats *stats = &visited->group;
     struct group_row row = { .pending = stats->count,
                              .address = (uintptr_t)stats->address,
                              .is_paused = stats->paused };
@@ -124,7 +124,7 @@ static void take_group(void *context, const struct htw_group_stats *stats) {
 }
 
 static int take_groups(struct htw__list *list, const struct htw_monitor_source *source) {
-    return htw_scheduler_visit_groups(source->of.scheduler, take_group, list);
+    return htw_scheduler_visit(source->of.scheduler, HTW_VISIT_GROUPS, 0, take_group, list);
 }
 
 static void write_group(const void *row, struct htw__answer_text *text) {

@@ -4,8 +4,6 @@
 #include "symbol.h"
 #include "sites.h"
 
-#include <htw/group.h>
-
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -139,8 +137,9 @@ struct groups {
     } most[GROUPS_MAX];
 };
 
-static void add_group(void *context, const struct htw_group_stats *stats) {
+static void add_group(void *context, const union htw_visited *visited) {
     struct groups *groups = context;
+    const struct htw_group_stats *stats = &visited->group;
     uint32_t place = groups->kept;
     groups->count++;
     while (place > 0 && stats->count > groups->most[place - 1].stats.count)
@@ -183,7 +182,7 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     struct groups groups = { .count = 0 };
-    int error = htw_scheduler_visit_groups(scheduler, add_group, &groups);
+    int error = htw_scheduler_visit(scheduler, HTW_VISIT_GROUPS, 0, add_group, &groups);
     if (error != 0)
         return error;
     write_groups(stream, &groups);

@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* events.c - visits the herds of the last minute, and the events of the flight recorder in the order of their time. */
-#include "../base/user_code.h"
 #include "herds.h"
 #include "observation.h"
 #include "sites.h"
+#include "visit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- herds */
 
-int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor *visitor,
-                              void *context) {
-    struct htw__visit visit;
+int htw__visit_herds(struct htw__visit *visit) {
     struct htw__herd list[HTW_HERDS_MAX];
     uint32_t count = 0;
-    int refusal = htw__visit_begin(&visit, scheduler, visitor != NULL);
-    if (refusal != 0)
-        return refusal;
+    bool more = true;
+    const struct htw_scheduler *scheduler = visit->scheduler;
     int64_t now_ns = htw__now_ns(scheduler);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++)
         htw__herds_list(htw__observer_of_expirer(scheduler, i), now_ns, list, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && more; i++) {
         struct htw__site_text text;
-        struct htw__site_shown shown = htw__site_show(&visit.copy, list[i].origin, &text);
-        struct htw_herd herd = {
-            .ago_ns = htw__late_ns(now_ns, list[i].at_ns),
-            .timers = list[i].timers,
-            .site = shown.site,
-            .address = shown.address,
-            .callback = shown.callback,
+        struct htw__site_shown shown = htw__site_show(&visit->copy, list[i].origin, &text);
+        union htw_visited visited = {
+            .herd = {
+                .ago_ns = htw__late_ns(now_ns, list[i].at_ns),
+                .timers = list[i].timers,
+                .site = shown.site,
+                .address = shown.address,
+                .callback = shown.callback,
+            },
         };
-        HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &herd));
+        more = htw__visit_show(visit, &visited);
     }
-    htw__visit_end(&visit);
     return 0;
 }
 
@@ -118,36 +116,33 @@ static struct htw__site_shown show(const struct htw__visit *visit, struct text *
     return text->shown;
 }
 
-/* Visits the last `most` ones. */
-static void visit_last(const struct htw__visit *visit, struct recording *recording,
-                       struct text *texts, uint64_t most, htw_event_visitor *visitor,
-                       void *context) {
-    size_t first = recording->count > most ? recording->count - (size_t)most : 0;
-    recording->lost += first;
+/* Visits the last ones. */
+static void visit_last(struct htw__visit *visit, const struct recording *recording,
+                       struct text *texts) {
+    size_t first = recording->count > visit->most ? recording->count - (size_t)visit->most : 0;
     for (size_t i = first; i < recording->count; i++) {
         const struct htw__event *event = &recording->events[i];
         struct htw__site_shown shown = show(visit, texts, event->origin);
-        struct htw_event public = {
-            .kind = event->kind,
-            .runner = event->runner,
-            .time_ns = event->time_ns,
-            .deadline_ns = event->deadline_ns,
-            .duration_ns = event->duration_ns,
-            .handle = event->handle,
-            .site = shown.site,
-            .address = shown.address,
-            .callback = shown.callback,
+        union htw_visited visited = {
+            .event = {
+                .number = recording->lost + i,
+                .kind = event->kind,
+                .runner = event->runner,
+                .time_ns = event->time_ns,
+                .deadline_ns = event->deadline_ns,
+                .duration_ns = event->duration_ns,
+                .handle = event->handle,
+                .site = shown.site,
+                .address = shown.address,
+                .callback = shown.callback,
+            },
         };
-        HTW__CALL_USER("a visitor", visit->scheduler, visitor, visitor(context, &public));
+        htw__visit_show(visit, &visited);
     }
 }
 
-int htw_scheduler_visit_events(struct htw_scheduler *scheduler, uint64_t most,
-                               htw_event_visitor *visitor, void *context, uint64_t *ret_lost) {
-    struct htw__visit visit;
-    int refusal = htw__visit_begin(&visit, scheduler, visitor != NULL);
-    if (refusal != 0)
-        return refusal;
+int htw__visit_events(struct htw__visit *visit) {
+    const struct htw_scheduler *scheduler = visit->scheduler;
     const struct htw_allocator *allocator = &scheduler->allocator;
     struct recording recording = { .room = room_for(scheduler->observation) };
     size_t bytes = (recording.room + 1) * sizeof(*recording.events);
@@ -157,12 +152,9 @@ int htw_scheduler_visit_events(struct htw_scheduler *scheduler, uint64_t most,
     if (error == 0) {
         memset(texts, 0, TEXTS * sizeof(*texts));
         gather(&recording, scheduler);
-        visit_last(&visit, &recording, texts, most, visitor, context);
+        visit_last(visit, &recording, texts);
     }
-    if (error == 0 && ret_lost != NULL)
-        *ret_lost = recording.lost;
     htw__release(allocator, recording.events, bytes);
     htw__release(allocator, texts, TEXTS * sizeof(*texts));
-    htw__visit_end(&visit);
     return error;
 }

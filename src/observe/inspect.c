@@ -2,6 +2,7 @@
 /* inspect.c - what tools show of a scheduler: its shards, and how full its wheels are. */
 #include "../scheduler/shard.h"
 #include "stats.h"
+#include "visit.h"
 
 #include <htw/wheel_inspect.h>
 
@@ -10,42 +11,29 @@
 
 /* ---- shards */
 
-void htw_scheduler_shard_init(struct htw_scheduler_shard *shard) {
-    static const struct htw_scheduler_shard initial = HTW_SCHEDULER_SHARD_INIT;
-    if (shard != NULL)
-        *shard = initial;
-}
-
-int htw_scheduler_get_shard(struct htw_scheduler *scheduler, uint32_t index,
-                            struct htw_scheduler_shard *shard) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (shard == NULL || shard->struct_size != sizeof(*shard) || index >= scheduler->shard_count)
-        return -EINVAL;
-    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    uint64_t in_wheels = 0, groups = 0;
-    htw__stats_add_shard(&scheduler->shards[index], &stats, &in_wheels, &groups);
-    *shard = (struct htw_scheduler_shard) {
-        .struct_size = sizeof(*shard),
-        .scheduled = stats.scheduled,
-        .cancelled = stats.cancelled,
-        .moved = stats.moved,
-        .demoted = stats.demoted,
-        .in_wheels = in_wheels,
-        .groups = groups,
-        .memory_bytes = stats.memory_bytes,
-    };
-    return (int)scheduler->shard_count;
+int htw__visit_shards(struct htw__visit *visit) {
+    bool more = true;
+    for (uint32_t i = 0; i < visit->scheduler->shard_count && more; i++) {
+        struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+        uint64_t in_wheels = 0, groups = 0;
+        htw__stats_add_shard(&visit->scheduler->shards[i], &stats, &in_wheels, &groups);
+        union htw_visited visited = {
+            .shard = {
+                .scheduled = stats.scheduled,
+                .cancelled = stats.cancelled,
+                .moved = stats.moved,
+                .demoted = stats.demoted,
+                .in_wheels = in_wheels,
+                .groups = groups,
+                .memory_bytes = stats.memory_bytes,
+            },
+        };
+        more = htw__visit_show(visit, &visited);
+    }
+    return 0;
 }
 
 /* ---- levels */
-
-void htw_scheduler_level_init(struct htw_scheduler_level *level) {
-    static const struct htw_scheduler_level initial = HTW_SCHEDULER_LEVEL_INIT;
-    if (level != NULL)
-        *level = initial;
-}
 
 /* The number of levels of the wheel that has most; and of level `number`, which is the same in each wheel that
    has it, the logarithm of its width in ticks, and its buckets. */
@@ -87,21 +75,15 @@ static void add_level(struct htw__shard *shard, unsigned number,
     }
 }
 
-int htw_scheduler_get_level(struct htw_scheduler *scheduler, unsigned number,
-                            struct htw_scheduler_level *level) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (level == NULL || level->struct_size != sizeof(*level))
-        return -EINVAL;
+/* False: there is no such level. */
+static bool count_level(struct htw_scheduler *scheduler, unsigned number,
+                        struct htw_scheduler_level *level) {
     unsigned shift;
     uint32_t buckets;
-    unsigned levels = level_count(scheduler, number, &shift, &buckets);
-    if (number >= levels)
-        return -EINVAL; /* from here on the level exists, and `shift` is less than 64 */
+    if (number >= level_count(scheduler, number, &shift, &buckets))
+        return false; /* from here on the level exists, and `shift` is less than 64 */
     uint64_t now_tick = htw__tick_at(scheduler, htw__now_ns(scheduler));
     *level = (struct htw_scheduler_level) {
-        .struct_size = sizeof(*level),
         .bucket_ns = htw__tick_ns(scheduler, (uint64_t)1 << shift),
         .buckets = buckets,
         .parts = buckets < HTW_LEVEL_PARTS ? buckets : HTW_LEVEL_PARTS,
@@ -109,5 +91,14 @@ int htw_scheduler_get_level(struct htw_scheduler *scheduler, unsigned number,
     level->clock_part = (uint32_t)((now_tick >> shift) % buckets) / (buckets / level->parts);
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         add_level(&scheduler->shards[i], number, level);
-    return (int)levels;
+    return true;
+}
+
+int htw__visit_levels(struct htw__visit *visit) {
+    union htw_visited visited;
+    bool more = true;
+    for (unsigned number = 0; more; number++)
+        more = count_level(visit->scheduler, number, &visited.level) &&
+               htw__visit_show(visit, &visited);
+    return 0;
 }

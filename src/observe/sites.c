@@ -10,8 +10,8 @@
 #include "sites.h"
 
 #include "observation.h"
+#include "visit.h"
 #include "../base/random.h"
-#include "../base/user_code.h"
 #include "../scheduler/attributes.h"
 
 #include <stdlib.h>
@@ -202,95 +202,62 @@ struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__or
     };
 }
 
-/* ---- the calls */
+/* ---- visits */
 
-int htw__visit_begin(struct htw__visit *visit, struct htw_scheduler *scheduler, bool has_visitor) {
-    int refusal = htw__visit_refusal(scheduler, has_visitor);
-    if (refusal != 0)
-        return refusal;
-    *visit = (struct htw__visit) { .scheduler = scheduler, .frame.scheduler = scheduler };
-    htw__safe_copy_init(&visit->copy);
-    htw__callback_frame_push(&visit->frame);
-    return 0;
-}
-
-void htw__visit_end(struct htw__visit *visit) {
-    htw__callback_frame_pop(&visit->frame);
-    htw__safe_copy_fini(&visit->copy);
-}
-
-/* The same with a census. */
-static int begin(struct htw__visit *visit, struct htw_scheduler *scheduler, bool has_visitor,
-                 struct htw__census **ret_census) {
-    int error = htw__visit_begin(visit, scheduler, has_visitor);
-    if (error != 0)
-        return error;
-    *ret_census = htw__census_take(scheduler);
-    if (*ret_census == NULL)
-        htw__visit_end(visit);
-    return *ret_census == NULL ? -ENOMEM : 0;
-}
-
-static void end(struct htw__visit *visit, struct htw__census *census) {
-    htw__census_release(visit->scheduler, census);
-    htw__visit_end(visit);
-}
-
-static void visit_site(const struct htw__visit *visit, const struct htw__site_count *count,
-                       htw_site_visitor *visitor, void *context) {
+static bool visit_site(struct htw__visit *visit, const struct htw__site_count *count) {
     struct htw__site_text text;
     struct htw__site_shown shown = htw__site_show(&visit->copy, count->origin, &text);
-    struct htw_site_stats stats = {
-        .site = shown.site,
-        .address = shown.address,
-        .callback = shown.callback,
-        .pending = count->pending,
-        .next_ns = count->next_ns,
-        .armed = count->numbers[HTW__SITE_ARMED],
-        .cancelled = count->numbers[HTW__SITE_CANCELLED],
-        .expired = count->numbers[HTW__SITE_EXPIRED],
-        .late = count->numbers[HTW__SITE_LATE],
-        .callback_ns = count->numbers[HTW__SITE_CALLBACK_NS],
-        .wakeups = count->numbers[HTW__SITE_WAKEUPS],
-    };
-    HTW__CALL_USER("a visitor", visit->scheduler, visitor, visitor(context, &stats));
-}
-
-int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
-                              void *context) {
-    struct htw__visit visit;
-    struct htw__census *census;
-    int error = begin(&visit, scheduler, visitor != NULL, &census);
-    if (error != 0)
-        return error;
-    for (uint32_t i = 0; i < census->site_count; i++)
-        visit_site(&visit, &census->sites[i], visitor, context);
-    end(&visit, census);
-    return 0;
-}
-
-int htw_scheduler_visit_wakeups(struct htw_scheduler *scheduler, htw_wakeup_visitor *visitor,
-                                void *context) {
-    struct htw__visit visit;
-    struct htw__census *census;
-    int error = begin(&visit, scheduler, visitor != NULL, &census);
-    if (error != 0)
-        return error;
-    int64_t now_ns = htw__now_ns(scheduler);
-    for (uint32_t i = 0; i < census->tick_count; i++) {
-        const struct htw__due_tick *due = &census->ticks[i];
-        struct htw__site_text text;
-        struct htw__site_shown shown = htw__site_show(&visit.copy, due->origin, &text);
-        struct htw_wakeup wakeup = {
-            .left_ns = htw__left_ns(now_ns, htw__tick_ns(scheduler, due->tick)),
-            .timers = due->timers,
+    union htw_visited visited = {
+        .site = {
             .site = shown.site,
             .address = shown.address,
             .callback = shown.callback,
-            .handle = due->handle,
+            .pending = count->pending,
+            .next_ns = count->next_ns,
+            .armed = count->numbers[HTW__SITE_ARMED],
+            .cancelled = count->numbers[HTW__SITE_CANCELLED],
+            .expired = count->numbers[HTW__SITE_EXPIRED],
+            .late = count->numbers[HTW__SITE_LATE],
+            .callback_ns = count->numbers[HTW__SITE_CALLBACK_NS],
+            .wakeups = count->numbers[HTW__SITE_WAKEUPS],
+        },
+    };
+    return htw__visit_show(visit, &visited);
+}
+
+int htw__visit_sites(struct htw__visit *visit) {
+    struct htw__census *census = htw__census_take(visit->scheduler);
+    bool more = true;
+    if (census == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < census->site_count && more; i++)
+        more = visit_site(visit, &census->sites[i]);
+    htw__census_release(visit->scheduler, census);
+    return 0;
+}
+
+int htw__visit_wakeups(struct htw__visit *visit) {
+    struct htw__census *census = htw__census_take(visit->scheduler);
+    bool more = true;
+    if (census == NULL)
+        return -ENOMEM;
+    int64_t now_ns = htw__now_ns(visit->scheduler);
+    for (uint32_t i = 0; i < census->tick_count && more; i++) {
+        const struct htw__due_tick *due = &census->ticks[i];
+        struct htw__site_text text;
+        struct htw__site_shown shown = htw__site_show(&visit->copy, due->origin, &text);
+        union htw_visited visited = {
+            .wakeup = {
+                .left_ns = htw__left_ns(now_ns, htw__tick_ns(visit->scheduler, due->tick)),
+                .timers = due->timers,
+                .site = shown.site,
+                .address = shown.address,
+                .callback = shown.callback,
+                .handle = due->handle,
+            },
         };
-        HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &wakeup));
+        more = htw__visit_show(visit, &visited);
     }
-    end(&visit, census);
+    htw__census_release(visit->scheduler, census);
     return 0;
 }

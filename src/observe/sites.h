@@ -85,16 +85,4 @@ struct htw__site_shown {
 struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
                                       struct htw__site_text *text);
 
-/* ---- what calls visitors */
-
-struct htw__visit {
-    struct htw_scheduler *scheduler;
-    struct htw__safe_copy copy;
-    struct htw__callback_frame frame; /* a visitor must not stop the scheduler */
-};
-
-/* 0, or why the call is refused: then nothing has begun. */
-int htw__visit_begin(struct htw__visit *visit, struct htw_scheduler *scheduler, bool has_visitor);
-void htw__visit_end(struct htw__visit *visit);
-
 #endif /* HTW_SRC_OBSERVE_SITES_H */

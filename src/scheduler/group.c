@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* group.c - groups: which timers belong to one, when it is freed, and which there are. sweep.c has the
-   calls that visit all timers of a group. */
+/* group.c - groups: which timers belong to one, and when it is freed. sweep.c has the calls that visit all
+   timers of a group. */
 #include "group.h"
-
-#include "../base/user_code.h"
 
 #include <htw/group.h>
 
@@ -86,8 +84,6 @@ uint64_t htw_group_count(struct htw_group *group) {
     return count;
 }
 
-/* ---- all groups */
-
 int htw_group_set_name(struct htw_group *group, const char *name) {
     int refusal = htw__group_refusal(group);
     if (refusal != 0)
@@ -97,76 +93,5 @@ int htw_group_set_name(struct htw_group *group, const char *name) {
     htw__lock_acquire(&group->shard->lock);
     memcpy(group->name, copy, sizeof(copy));
     htw__lock_release(&group->shard->lock);
-    return 0;
-}
-
-/* A visit of the groups of a shard, a slice at a time: its cursor is in their list meanwhile. */
-struct visit {
-    struct htw__shard *shard;
-    struct htw__listed cursor;
-    uint32_t count;
-    struct htw_group_stats stats[HTW__SLICE];
-    char names[HTW__SLICE][sizeof(((struct htw_group *)NULL)->name)];
-};
-
-/* Under the lock. */
-static void copy_group(struct visit *visit, const struct htw_group *group) {
-    char *name = visit->names[visit->count];
-    if (group->destroyed)
-        return;
-    memcpy(name, group->name, sizeof(group->name));
-    visit->stats[visit->count++] = (struct htw_group_stats) {
-        .name = name,
-        .address = group,
-        .count = group->count,
-        .paused = group->paused,
-    };
-}
-
-/* Returns whether there is more; otherwise the cursor is in no list. Under the lock. */
-static bool copy_slice(struct visit *visit) {
-    struct htw__link *cursor = &visit->cursor.link;
-    visit->count = 0;
-    for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw__link *link = cursor->_next;
-        htw__link_unlink(cursor);
-        if (link == &visit->shard->all_groups)
-            return false;
-        htw__link_insert(&link->_next, cursor);
-        const struct htw_group *group = HTW_CONTAINER_OF(link, struct htw__listed, link)->group;
-        if (group != NULL)
-            copy_group(visit, group);
-    }
-    return true;
-}
-
-static void visit_shard(struct htw__shard *shard, htw_group_visitor *visitor, void *context) {
-    struct visit visit = { .shard = shard };
-    bool more = true;
-    HTW__ANNOTATE_OWN(&visit.cursor, sizeof(visit.cursor));
-    htw__lock_acquire(&shard->lock);
-    htw__ring_push_front(&shard->all_groups, &visit.cursor.link);
-    while (more) {
-        more = copy_slice(&visit);
-        htw__lock_release(&shard->lock);
-        for (uint32_t i = 0; i < visit.count; i++)
-            HTW__CALL_USER("a visitor", shard->scheduler, visitor,
-                           visitor(context, &visit.stats[i]));
-        if (more)
-            htw__lock_acquire(&shard->lock);
-    }
-}
-
-int htw_scheduler_visit_groups(struct htw_scheduler *scheduler, htw_group_visitor *visitor,
-                               void *context) {
-    int refusal = htw__visit_refusal(scheduler, visitor != NULL);
-    if (refusal != 0)
-        return refusal;
-    /* In a frame: a visitor that destroyed the scheduler would destroy what this thread uses. */
-    struct htw__callback_frame frame = { .scheduler = scheduler };
-    htw__callback_frame_push(&frame);
-    for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        visit_shard(&scheduler->shards[i], visitor, context);
-    htw__callback_frame_pop(&frame);
     return 0;
 }

@@ -155,12 +155,6 @@ static inline int htw__scheduler_refusal(const struct htw_scheduler *scheduler) 
     return HTW__UNLIKELY(scheduler->fork_count != htw__fork_count()) ? -EOWNERDEAD : 0;
 }
 
-/* The same of a call with a visitor, which must not be NULL. */
-static inline int htw__visit_refusal(const struct htw_scheduler *scheduler, bool has_visitor) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    return refusal != 0 || has_visitor ? refusal : -EINVAL;
-}
-
 /*
  * As htw_scheduler_create(), for tests. `index_bits`, from 12 to 32, is the number of bits of a handle
  * for the timers of a shard; 0 means 32 minus the bits for the shard, which leaves 32 bits for the

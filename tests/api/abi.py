@@ -27,7 +27,7 @@ def lines_of(header):
             yield item.declaration, []
         elif item.kind == "typedef":
             yield f"typedef {item.declaration}", []
-        elif item.kind == "struct" and item.members:
+        elif item.kind in ("struct", "union") and item.members:
             yield f"{item.declaration}: size, alignment", [f"sizeof({item.declaration})", f"_Alignof({item.declaration})"]
             for member in item.members:
                 for name in member.name.split(", "):

@@ -197,9 +197,10 @@ TEST(calendar_timers_know_where_they_were_armed) {
     htw::timer named = scheduler.schedule_calendar(htw::calendar::daily(3), options, [] {});
     const std::string line = std::to_string(__LINE__ - 1);
     std::string text;
-    const int result = htw_scheduler_visit_sites(
-        scheduler.native(),
-        [](void *context, const htw_site_stats *stats) {
+    const int result = htw_scheduler_visit(
+        scheduler.native(), HTW_VISIT_SITES, 0,
+        [](void *context, const htw_visited *visited) {
+            const htw_site_stats *stats = &visited->site;
             if (stats->site != nullptr)
                 *static_cast<std::string *>(context) =
                     std::string(stats->site->name) + " " + std::to_string(stats->site->line);

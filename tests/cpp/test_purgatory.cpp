@@ -276,9 +276,10 @@ TEST(purgatory_gives_its_timers_a_name) {
     fetch request(log);
     CHECK(purgatory.try_complete_else_watch(request, "key", 1s) == htw::submission::watched);
     std::string name;
-    const int result = htw_scheduler_visit_sites(
-        scheduler.native(),
-        [](void *context, const htw_site_stats *stats) {
+    const int result = htw_scheduler_visit(
+        scheduler.native(), HTW_VISIT_SITES, 0,
+        [](void *context, const htw_visited *visited) {
+            const htw_site_stats *stats = &visited->site;
             if (stats->site != nullptr)
                 *static_cast<std::string *>(context) = stats->site->name;
         },

@@ -250,9 +250,10 @@ TEST(embedded_scheduler_serves_an_event_loop) {
 /* The sites of a scheduler, each as "name function:line pending". */
 static std::vector<std::string> sites_of(const htw::scheduler &scheduler) {
     std::vector<std::string> sites;
-    const int result = htw_scheduler_visit_sites(
-        scheduler.native(),
-        [](void *context, const htw_site_stats *stats) {
+    const int result = htw_scheduler_visit(
+        scheduler.native(), HTW_VISIT_SITES, 0,
+        [](void *context, const htw_visited *visited) {
+            const htw_site_stats *stats = &visited->site;
             const htw_site *site = stats->site;
             static_cast<std::vector<std::string> *>(context)->push_back(
                 site == nullptr
@@ -300,9 +301,10 @@ TEST(group_has_a_name) {
     std::string name;
     std::error_code error;
     group.set_name("tenant");
-    const int result = htw_scheduler_visit_groups(
-        scheduler.native(),
-        [](void *context, const htw_group_stats *stats) {
+    const int result = htw_scheduler_visit(
+        scheduler.native(), HTW_VISIT_GROUPS, 0,
+        [](void *context, const htw_visited *visited) {
+            const htw_group_stats *stats = &visited->group;
             *static_cast<std::string *>(context) = stats->name;
         },
         &name);

@@ -499,7 +499,8 @@ static void compare_key(int group, int key) {
 }
 
 /* Timers that are pending count always, the rest while it is observed. */
-static void compare_site(void *context, const struct htw_site_stats *stats) {
+static void compare_site(void *context, const union htw_visited *visited) {
+    const struct htw_site_stats *stats = &visited->site;
     unsigned *seen = context;
     for (int i = 0; i < SITES; i++) {
         const struct htw_site_stats *counted = &ideal.sites[i];
@@ -519,7 +520,7 @@ static void compare_site(void *context, const struct htw_site_stats *stats) {
 
 static void compare_sites(void) {
     unsigned seen = 0;
-    EXPECT(htw_scheduler_visit_sites(model.scheduler, compare_site, &seen) == 0);
+    EXPECT(htw_scheduler_visit(model.scheduler, HTW_VISIT_SITES, 0, compare_site, &seen) == 0);
     for (int i = 0; i < SITES; i++)
         EXPECT((seen >> i & 1) != 0 || !model.observes || ideal.sites[i].armed == 0);
 }
@@ -540,18 +541,20 @@ static void compare_counters(void) {
     EXPECT(stats.memory_bytes == model.memory.live_bytes);
 }
 
+static void add_shard(void *context, const union htw_visited *visited) {
+    struct htw_scheduler_shard *sum = context;
+    sum->scheduled += visited->shard.scheduled;
+    sum->cancelled += visited->shard.cancelled;
+    sum->moved += visited->shard.moved;
+    sum->groups += visited->shard.groups;
+}
+
 static void compare_shards(void) {
-    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
-    uint64_t scheduled = 0, cancelled = 0, moved = 0, groups = 0;
-    for (uint32_t i = 0; htw_scheduler_get_shard(model.scheduler, i, &shard) > 0; i++) {
-        scheduled += shard.scheduled;
-        cancelled += shard.cancelled;
-        moved += shard.moved;
-        groups += shard.groups;
-    }
-    EXPECT(scheduled == ideal.counted.scheduled && cancelled == ideal.counted.cancelled);
-    EXPECT(moved == ideal.counted.moved);
-    EXPECT(groups >= GROUPS); /* one that was destroyed stays for its timers */
+    struct htw_scheduler_shard sum = { .scheduled = 0 };
+    EXPECT(htw_scheduler_visit(model.scheduler, HTW_VISIT_SHARDS, 0, add_shard, &sum) == 0);
+    EXPECT(sum.scheduled == ideal.counted.scheduled && sum.cancelled == ideal.counted.cancelled);
+    EXPECT(sum.moved == ideal.counted.moved);
+    EXPECT(sum.groups >= GROUPS); /* one that was destroyed stays for its timers */
 }
 
 static void compare(void) {

@@ -92,10 +92,7 @@ static void expect_scheduler(const struct inert *e) {
     EXPECT(htw_scheduler_prometheus(s, stream) == -EOWNERDEAD && ftell(stream) == 0);
     EXPECT(htw_scheduler_observe(s, HTW_OBSERVE_SITES) == -EOWNERDEAD);
     EXPECT(htw_scheduler_observed(s) == 0);
-    EXPECT(htw_scheduler_visit_sites(s, NULL, NULL) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_visit_wakeups(s, NULL, NULL) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_visit_herds(s, NULL, NULL) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_visit_events(s, 1, NULL, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_visit(s, HTW_VISIT_SITES, 0, NULL, NULL) == -EOWNERDEAD);
     htw_task_run(e->task);
     EXPECT(htw_scheduler_stop(s, must_not_visit, NULL) == -EOWNERDEAD);
     EXPECT(htw_scheduler_destroy(s) == -EOWNERDEAD);

@@ -75,7 +75,7 @@ pygments_style = "tango"
 pygments_dark_style = "native"
 
 # What has a place in the reference, and by which kind of name.
-KINDS = {"function": "func", "struct": "struct", "enum": "enum", "typedef": "type", "macro": "macro"}
+KINDS = {"function": "func", "struct": "struct", "union": "union", "enum": "enum", "typedef": "type", "macro": "macro"}
 symbols = {}
 for header in headers.read_all(root):
     for item in header.items():
@@ -92,7 +92,7 @@ class SymbolLinks(SphinxTransform):
 
     def apply(self, **kwargs):
         for literal in list(self.document.findall(nodes.literal)):
-            found = re.fullmatch(r"(?:struct |enum )?(\w+)(?:\(\))?", literal.astext())
+            found = re.fullmatch(r"(?:struct |union |enum )?(\w+)(?:\(\))?", literal.astext())
             if not found or found.group(1) not in symbols or isinstance(literal.parent, (nodes.reference, nodes.title)):
                 continue
             name = found.group(1)

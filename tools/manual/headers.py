@@ -151,14 +151,14 @@ def read_item(code, at, comment):
         return Item("macro", macros[0][0].split("(")[0], "", comment, macros=macros), block.end()
     end = end_of(code, at, ";")
     declaration = code[at:end]
-    record = re.match(r"(struct|enum) (\w+)\s*(\{.*\})?$", declaration, re.DOTALL)
+    record = re.match(r"(struct|union|enum) (\w+)\s*(\{.*\})?$", declaration, re.DOTALL)
     if record:
         kind, name, body = record.groups()
         if not body and not comment:  # it is described elsewhere
             return None, end + 1
         item = Item(kind, name, f"{kind} {name}", comment)
         if body:
-            item.members = [member for member in members_of(body[1:-1], ";" if kind == "struct" else ",")
+            item.members = [member for member in members_of(body[1:-1], "," if kind == "enum" else ";")
                             if not is_private(member.name)]
         item.is_opaque = not item.members
         return (None if is_private(name) else item), end + 1

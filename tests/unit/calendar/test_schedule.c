@@ -604,8 +604,8 @@ CALENDAR_TEST(calendar_timer_in_a_child_is_refused) {
 
 /* ---- sites */
 
-static void see_site(void *context, const struct htw_site_stats *stats) {
-    *(struct htw_site_stats *)context = *stats;
+static void see_site(void *context, const union htw_visited *visited) {
+    *(struct htw_site_stats *)context = visited->site;
 }
 
 CALENDAR_TEST(calendar_timer_shows_the_site_of_its_user) {
@@ -616,7 +616,7 @@ CALENDAR_TEST(calendar_timer_shows_the_site_of_its_user) {
     f->spec.site = &users;
     f->spec.release = release;
     assert_int_equal(schedule(f, "0 3 * * *"), 0);
-    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see_site, &seen), 0);
+    assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_SITES, 0, see_site, &seen), 0);
     assert_ptr_equal(seen.address, &users);
     assert_ptr_equal(seen.callback, run);
     assert_int_equal(seen.pending, 1);

@@ -11,36 +11,11 @@ LATER_TEST(inspect_given_wrongly_is_refused) {
     struct htw_scheduler *s = f->scheduler;
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     struct htw_scheduler_histograms histograms = HTW_SCHEDULER_HISTOGRAMS_INIT;
-    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
-    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     assert_int_equal(htw_scheduler_get_histograms(NULL, &stats, &histograms), -EINVAL);
     assert_int_equal(htw_scheduler_get_histograms(s, NULL, &histograms), -EINVAL);
     assert_int_equal(htw_scheduler_get_histograms(s, &stats, NULL), -EINVAL);
     histograms.struct_size--;
     assert_int_equal(htw_scheduler_get_histograms(s, &stats, &histograms), -EINVAL);
-    htw_scheduler_histograms_init(&histograms);
-    assert_int_equal(htw_scheduler_get_histograms(s, &stats, &histograms), 0);
-    assert_int_equal(htw_scheduler_get_shard(NULL, 0, &shard), -EINVAL);
-    assert_int_equal(htw_scheduler_get_shard(s, 0, NULL), -EINVAL);
-    int shards = htw_scheduler_get_shard(s, 0, &shard);
-    assert_true(shards >= 1);
-    assert_int_equal(htw_scheduler_get_shard(s, (uint32_t)shards, &shard), -EINVAL);
-    shard.struct_size--;
-    assert_int_equal(htw_scheduler_get_shard(s, 0, &shard), -EINVAL);
-    assert_int_equal(htw_scheduler_get_level(NULL, 0, &level), -EINVAL);
-    assert_int_equal(htw_scheduler_get_level(s, 0, NULL), -EINVAL);
-    int levels = htw_scheduler_get_level(s, 0, &level);
-    assert_true(levels >= 1);
-    assert_int_equal(htw_scheduler_get_level(s, (unsigned)levels, &level), -EINVAL);
-    level.struct_size--;
-    assert_int_equal(htw_scheduler_get_level(s, 0, &level), -EINVAL);
-    htw_scheduler_histograms_init(NULL);
-    htw_scheduler_shard_init(NULL);
-    htw_scheduler_level_init(NULL);
-    htw_scheduler_shard_init(&shard);
-    assert_int_equal(shard.struct_size, sizeof(shard));
-    htw_scheduler_level_init(&level);
-    assert_int_equal(level.struct_size, sizeof(level));
 }
 
 static void run(void *arg, const struct htw_expiration *expiration) {
@@ -58,6 +33,23 @@ static struct htw_scheduler *create(uint32_t wheel_size) {
     return scheduler;
 }
 
+/* What a visitor has seen. */
+struct levels {
+    struct htw_scheduler_level found[HTW_WHEEL_LEVELS_MAX];
+    unsigned count;
+};
+
+static void keep_level(void *context, const union htw_visited *visited) {
+    struct levels *levels = context;
+    levels->found[levels->count++] = visited->level;
+}
+
+static struct levels levels_of(struct htw_scheduler *scheduler) {
+    struct levels levels = { .count = 0 };
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_LEVELS, 0, keep_level, &levels), 0);
+    return levels;
+}
+
 static uint64_t sum_of(const struct htw_scheduler_level *level) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < HTW_LEVEL_PARTS; i++)
@@ -67,40 +59,51 @@ static uint64_t sum_of(const struct htw_scheduler_level *level) {
 
 UNIT_TEST(inspect_levels_show_where_timers_are) {
     struct htw_scheduler *s = create(256);
-    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     for (int i = 0; i < 3; i++)
         assert_int_equal(htw_schedule(s, 10 * MS, run, NULL, NULL), 0);
     assert_int_equal(htw_schedule(s, 1024 * MS, run, NULL, NULL), 0);
-    assert_int_equal(htw_scheduler_get_level(s, 0, &level), 2);
-    assert_int_equal(level.bucket_ns, MS);
-    assert_int_equal(level.buckets, 256);
-    assert_int_equal(level.parts, 64);
-    assert_int_equal(level.clock_part, 0);
-    assert_int_equal(level.timers[2], 3); /* buckets 8 to 11 */
-    assert_int_equal(sum_of(&level), 3);
-    assert_int_equal(htw_scheduler_get_level(s, 1, &level), 2);
-    assert_int_equal(level.bucket_ns, 256 * MS);
-    assert_int_equal(level.timers[1], 1); /* buckets 4 to 7 */
-    assert_int_equal(sum_of(&level), 1);
+    struct levels levels = levels_of(s);
+    const struct htw_scheduler_level *level = levels.found;
+    assert_int_equal(levels.count, 2);
+    assert_int_equal(level[0].bucket_ns, MS);
+    assert_int_equal(level[0].buckets, 256);
+    assert_int_equal(level[0].parts, 64);
+    assert_int_equal(level[0].clock_part, 0);
+    assert_int_equal(level[0].timers[2], 3); /* buckets 8 to 11 */
+    assert_int_equal(sum_of(&level[0]), 3);
+    assert_int_equal(level[1].bucket_ns, 256 * MS);
+    assert_int_equal(level[1].timers[1], 1); /* buckets 4 to 7 */
+    assert_int_equal(sum_of(&level[1]), 1);
     assert_int_equal(htw_scheduler_advance(s, 1030 * MS), 0);
-    assert_int_equal(htw_scheduler_get_level(s, 0, &level), 2);
-    assert_int_equal(level.clock_part, (1030 % 256) / 4);
-    assert_int_equal(sum_of(&level), 0);
+    levels = levels_of(s);
+    assert_int_equal(level[0].clock_part, (1030 % 256) / 4);
+    assert_int_equal(sum_of(&level[0]), 0);
+    htw_scheduler_destroy(s);
+}
+
+/* What is visited first is selected, and no more is visited than is asked for. */
+UNIT_TEST(inspect_visits_at_most_what_is_wanted) {
+    struct htw_scheduler *s = create(256);
+    struct levels levels = { .count = 0 };
+    assert_int_equal(htw_schedule(s, 1024 * MS, run, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_visit(s, HTW_VISIT_LEVELS, 1, keep_level, &levels), 0);
+    assert_int_equal(levels.count, 1);
+    assert_int_equal(levels.found[0].bucket_ns, MS);
     htw_scheduler_destroy(s);
 }
 
 UNIT_TEST(inspect_counting_stops_at_64_in_a_bucket) {
     struct htw_scheduler *s = create(256);
-    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     for (int i = 0; i < 100; i++) {
         assert_int_equal(htw_schedule(s, 8 * MS, run, NULL, NULL), 0);
         assert_int_equal(htw_schedule(s, 9 * MS, run, NULL, NULL), 0);
         if (i < 63)
             assert_int_equal(htw_schedule(s, 200 * MS, run, NULL, NULL), 0);
     }
-    assert_int_equal(htw_scheduler_get_level(s, 0, &level), 1);
-    assert_int_equal(level.timers[2], 128);
-    assert_int_equal(level.timers[50], 63);
+    struct levels levels = levels_of(s);
+    assert_int_equal(levels.count, 1);
+    assert_int_equal(levels.found[0].timers[2], 128);
+    assert_int_equal(levels.found[0].timers[50], 63);
     htw_scheduler_destroy(s);
 }
 
@@ -108,7 +111,6 @@ UNIT_TEST(inspect_counting_stops_at_64_in_a_bucket) {
 UNIT_TEST(inspect_levels_of_every_size_are_complete_after_a_step_back) {
     for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
         struct htw_scheduler *s = create(size);
-        struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
         assert_int_equal(htw_schedule(s, 10 * HTW_SECOND, run, NULL, NULL), 0);
         assert_int_equal(htw_scheduler_set_clock(s, HTW_CLOCK_DEFAULT, 10 * HTW_SECOND), 0);
         assert_int_equal(htw_scheduler_set_clock(s, HTW_CLOCK_DEFAULT, HTW_SECOND), 0);
@@ -116,13 +118,13 @@ UNIT_TEST(inspect_levels_of_every_size_are_complete_after_a_step_back) {
         for (int i = 0; i < 60; i++)
             assert_int_equal(htw_schedule(s, ((int64_t)1 << i) + HTW_SECOND, run, NULL, NULL), 0);
         assert_int_equal(htw_scheduler_advance(s, 2 * MS), 0);
+        struct levels levels = levels_of(s);
         uint64_t found = 0, widths = UINT64_MAX;
-        int levels = 1;
-        for (int number = 0; number < levels; number++, widths /= size) {
-            levels = htw_scheduler_get_level(s, (unsigned)number, &level);
-            assert_int_equal(level.buckets, widths < size ? widths + 1 : size);
-            assert_true(level.clock_part < level.parts);
-            found += sum_of(&level);
+        for (unsigned number = 0; number < levels.count; number++, widths /= size) {
+            const struct htw_scheduler_level *level = &levels.found[number];
+            assert_int_equal(level->buckets, widths < size ? widths + 1 : size);
+            assert_true(level->clock_part < level->parts);
+            found += sum_of(level);
         }
         assert_int_equal(widths, 0); /* the last level reached the end of 64 bits */
         assert_int_equal(found, 60);

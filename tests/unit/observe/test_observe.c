@@ -32,7 +32,8 @@ struct wanted {
     struct htw_site_stats stats;
 };
 
-static void add_stats(void *context, const struct htw_site_stats *stats) {
+static void add_stats(void *context, const union htw_visited *visited) {
+    const struct htw_site_stats *stats = &visited->site;
     struct wanted *wanted = context;
     if (wanted->address != NULL && stats->address != wanted->address)
         return;
@@ -49,7 +50,7 @@ static void add_stats(void *context, const struct htw_site_stats *stats) {
 /* The counts of a site. NULL: the sums of all. */
 static struct htw_site_stats counts(struct htw_scheduler *scheduler, const struct htw_site *site) {
     struct wanted wanted = { .address = site };
-    assert_int_equal(htw_scheduler_visit_sites(scheduler, add_stats, &wanted), 0);
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_SITES, 0, add_stats, &wanted), 0);
     return wanted.stats;
 }
 
@@ -62,6 +63,10 @@ static struct htw_site_stats counts(struct htw_scheduler *scheduler, const struc
         for (size_t i_ = 0; i_ < sizeof(wanted_) / sizeof(wanted_[0]); i_++)          \
             assert_int_equal(numbers_[i_], wanted_[i_]);                              \
     } while (0)
+
+static void see_nothing(void *context, const union htw_visited *visited) {
+    (void)context, (void)visited;
+}
 
 SCHEDULER_TEST(observe_refuses_what_it_does_not_know) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -76,9 +81,13 @@ SCHEDULER_TEST(observe_refuses_what_it_does_not_know) {
     assert_string_equal(htw_scheduler_options_invalid(&options), "event_count");
     options.event_count = HTW_EVENTS_MAX;
     assert_null(htw_scheduler_options_invalid(&options));
-    assert_int_equal(htw_scheduler_visit_events(f->scheduler, 1, NULL, NULL, NULL), -EINVAL);
-    assert_int_equal(htw_scheduler_visit_herds(f->scheduler, NULL, NULL), -EINVAL);
-    assert_int_equal(htw_scheduler_visit_wakeups(f->scheduler, NULL, NULL), -EINVAL);
+    for (int what = HTW_VISIT_SITES - 1; what <= HTW_VISIT_LEVELS + 1; what++) {
+        bool known = what >= HTW_VISIT_SITES && what <= HTW_VISIT_LEVELS;
+        assert_int_equal(htw_scheduler_visit(NULL, what, 0, see_nothing, NULL), -EINVAL);
+        assert_int_equal(htw_scheduler_visit(f->scheduler, what, 0, NULL, NULL), -EINVAL);
+        assert_int_equal(htw_scheduler_visit(f->scheduler, what, 0, see_nothing, NULL),
+                         known ? 0 : -EINVAL);
+    }
 }
 
 SCHEDULER_TEST(counts_begin_when_they_are_switched_on_and_stay_when_off) {
@@ -121,7 +130,7 @@ SCHEDULER_TEST(counts_of_more_sites_than_are_told_apart_stay_exact) {
         }
     advance(f, MS);
     struct wanted wanted = { .address = NULL };
-    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, add_stats, &wanted), 0);
+    assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_SITES, 0, add_stats, &wanted), 0);
     assert_int_equal(wanted.visits, HTW_SITES_MAX + 1);
     assert_counts(f->scheduler, NULL, 0, 3 * ALL, ALL, 2 * ALL, 0, 1);
     assert_counts(f->scheduler, &sites[0], 0, 3, 1);
@@ -215,7 +224,8 @@ struct wakeups {
     size_t count;
 };
 
-static void keep_wakeup(void *context, const struct htw_wakeup *wakeup) {
+static void keep_wakeup(void *context, const union htw_visited *visited) {
+    const struct htw_wakeup *wakeup = &visited->wakeup;
     struct wakeups *wakeups = context;
     if (wakeups->count < HTW_WAKEUPS_MAX)
         wakeups->found[wakeups->count] = *wakeup;
@@ -224,7 +234,8 @@ static void keep_wakeup(void *context, const struct htw_wakeup *wakeup) {
 
 static struct wakeups next_wakeups(struct htw_scheduler *scheduler) {
     struct wakeups wakeups = { .count = 0 };
-    assert_int_equal(htw_scheduler_visit_wakeups(scheduler, keep_wakeup, &wakeups), 0);
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_WAKEUPS, 0, keep_wakeup, &wakeups),
+                     0);
     return wakeups;
 }
 
@@ -253,7 +264,8 @@ struct herds {
     size_t count;
 };
 
-static void keep_herd(void *context, const struct htw_herd *herd) {
+static void keep_herd(void *context, const union htw_visited *visited) {
+    const struct htw_herd *herd = &visited->herd;
     struct herds *herds = context;
     if (herds->count < HTW_HERDS_MAX)
         herds->found[herds->count] = *herd;
@@ -262,7 +274,7 @@ static void keep_herd(void *context, const struct htw_herd *herd) {
 
 static struct herds recent_herds(struct htw_scheduler *scheduler) {
     struct herds herds = { .count = 0 };
-    assert_int_equal(htw_scheduler_visit_herds(scheduler, keep_herd, &herds), 0);
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_HERDS, 0, keep_herd, &herds), 0);
     return herds;
 }
 
@@ -342,10 +354,13 @@ struct events {
     bool ordered, misnamed;
 };
 
-static void keep_event(void *context, const struct htw_event *event) {
+static void keep_event(void *context, const union htw_visited *visited) {
+    const struct htw_event *event = &visited->event;
     struct events *events = context;
     if (events->count < EVENT_ROOM)
         events->found[events->count] = *event;
+    if (events->count == 0)
+        events->lost = event->number;
     if (events->count > 0 && event->time_ns < events->last_ns)
         events->ordered = false;
     if (event->address != NULL &&
@@ -357,7 +372,7 @@ static void keep_event(void *context, const struct htw_event *event) {
 
 static struct events recorded_last(struct htw_scheduler *scheduler, uint64_t most) {
     struct events events = { .ordered = true };
-    assert_int_equal(htw_scheduler_visit_events(scheduler, most, keep_event, &events, &events.lost),
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_EVENTS, most, keep_event, &events),
                      0);
     assert_true(events.ordered);
     assert_false(events.misnamed);
@@ -365,7 +380,7 @@ static struct events recorded_last(struct htw_scheduler *scheduler, uint64_t mos
 }
 
 static struct events recorded(struct htw_scheduler *scheduler) {
-    return recorded_last(scheduler, UINT64_MAX);
+    return recorded_last(scheduler, 0);
 }
 
 #define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)  \
@@ -440,7 +455,7 @@ LATER_TEST(events_need_memory_only_when_they_are_visited) {
     failing_allocator_fail(&f->memory, 1, true);
     advance(f, MS);
     assert_ran(f, 0);
-    assert_int_equal(htw_scheduler_visit_events(f->scheduler, UINT64_MAX, keep_event, NULL, NULL),
+    assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_EVENTS, 0, keep_event, NULL),
                      -ENOMEM);
     failing_allocator_relent(&f->memory);
     struct events events = recorded(f->scheduler);

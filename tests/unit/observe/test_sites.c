@@ -19,7 +19,8 @@ struct seen {
     uint64_t pending;
 };
 
-static void see(void *context, const struct htw_site_stats *stats) {
+static void see(void *context, const union htw_visited *visited) {
+    const struct htw_site_stats *stats = &visited->site;
     struct seen *seen = context;
     size_t i = seen->count++;
     seen->pending += stats->pending;
@@ -39,7 +40,7 @@ static void see(void *context, const struct htw_site_stats *stats) {
 
 static struct seen look(struct htw_scheduler *scheduler) {
     struct seen seen = { .count = 0 };
-    assert_int_equal(htw_scheduler_visit_sites(scheduler, see, &seen), 0);
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_SITES, 0, see, &seen), 0);
     return seen;
 }
 
@@ -67,8 +68,8 @@ SCHEDULER_TEST(site_given_wrongly_is_refused) {
     assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "callback");
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
     assert_int_equal(handle, 5);
-    assert_int_equal(htw_scheduler_visit_sites(NULL, see, NULL), -EINVAL);
-    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_visit(NULL, HTW_VISIT_SITES, 0, see, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_SITES, 0, NULL, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_dump(NULL, stderr), -EINVAL);
     assert_int_equal(htw_scheduler_dump(f->scheduler, NULL), -EINVAL);
 }
@@ -76,7 +77,7 @@ SCHEDULER_TEST(site_given_wrongly_is_refused) {
 SCHEDULER_TEST(site_without_memory_is_not_counted) {
     arm_here(f, 0, MS);
     failing_allocator_fail(&f->memory, 1, true);
-    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see, NULL), -ENOMEM);
+    assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_SITES, 0, see, NULL), -ENOMEM);
     assert_int_equal(htw_scheduler_dump(f->scheduler, stderr), -ENOMEM);
     failing_allocator_relent(&f->memory);
 }

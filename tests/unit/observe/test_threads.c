@@ -91,7 +91,8 @@ struct sums {
     uint64_t armed, cancelled, expired, late, wakeups, pending;
 };
 
-static void add(void *context, const struct htw_site_stats *stats) {
+static void add(void *context, const union htw_visited *visited) {
+    const struct htw_site_stats *stats = &visited->site;
     struct sums *sums = context;
     sums->armed += stats->armed;
     sums->cancelled += stats->cancelled;
@@ -103,7 +104,7 @@ static void add(void *context, const struct htw_site_stats *stats) {
 
 static struct sums sums_of(struct htw_scheduler *scheduler) {
     struct sums sums = { 0 };
-    assert_int_equal(htw_scheduler_visit_sites(scheduler, add, &sums), 0);
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_SITES, 0, add, &sums), 0);
     return sums;
 }
 
@@ -113,16 +114,24 @@ static struct htw_scheduler_stats stats_of(struct htw_scheduler *scheduler) {
     return stats;
 }
 
-static void see_herd(void *context, const struct htw_herd *herd) {
-    *(uint64_t *)context += herd->timers;
+static void see_herd(void *context, const union htw_visited *visited) {
+    *(uint64_t *)context += visited->herd.timers;
 }
 
-static void see_wakeup(void *context, const struct htw_wakeup *wakeup) {
-    *(uint64_t *)context += wakeup->timers;
+static void see_wakeup(void *context, const union htw_visited *visited) {
+    *(uint64_t *)context += visited->wakeup.timers;
 }
 
-static void see_group(void *context, const struct htw_group_stats *group) {
-    *(uint64_t *)context += group->count;
+static void see_group(void *context, const union htw_visited *visited) {
+    *(uint64_t *)context += visited->group.count;
+}
+
+static void see_shard(void *context, const union htw_visited *visited) {
+    *(uint64_t *)context += visited->shard.in_wheels;
+}
+
+static void see_level(void *context, const union htw_visited *visited) {
+    *(uint64_t *)context += visited->level.timers[0];
 }
 
 struct order {
@@ -131,7 +140,8 @@ struct order {
     bool wrong;
 };
 
-static void see_event(void *context, const struct htw_event *event) {
+static void see_event(void *context, const union htw_visited *visited) {
+    const struct htw_event *event = &visited->event;
     struct order *order = context;
     order->wrong |=
         event->time_ns < order->last_ns || event->kind < HTW_EVENT_ARMED ||
@@ -184,25 +194,26 @@ UNIT_TEST(sums_of_the_sites_are_those_of_the_statistics) {
 UNIT_TEST(observing_is_switched_and_read_while_threads_work) {
     struct arming all[ARMING];
     struct htw_scheduler *scheduler = create(0, 1);
-    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
-    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     struct htw_group *group;
     assert_int_equal(htw_group_create(scheduler, &group), 0);
     start_arming(all, scheduler, 20000, group);
     for (uint32_t i = 0; i < 200; i++) {
-        uint64_t timers = 0, lost;
+        uint64_t timers = 0;
         struct order order = { .last_ns = 0 };
         assert_int_equal(htw_scheduler_observe(scheduler, i % 4), 0);
         assert_int_equal(htw_scheduler_observed(scheduler), i % 4);
         sums_of(scheduler);
-        assert_int_equal(
-            htw_scheduler_visit_events(scheduler, UINT64_MAX, see_event, &order, &lost), 0);
+        assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_EVENTS, 0, see_event, &order), 0);
         assert_false(order.wrong);
-        assert_int_equal(htw_scheduler_visit_herds(scheduler, see_herd, &timers), 0);
-        assert_int_equal(htw_scheduler_visit_wakeups(scheduler, see_wakeup, &timers), 0);
-        assert_int_equal(htw_scheduler_visit_groups(scheduler, see_group, &timers), 0);
-        assert_true(htw_scheduler_get_shard(scheduler, i % 2, &shard) > 0);
-        assert_true(htw_scheduler_get_level(scheduler, 0, &level) > 0);
+        assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_HERDS, 0, see_herd, &timers), 0);
+        assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_WAKEUPS, 0, see_wakeup, &timers),
+                         0);
+        assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_GROUPS, 0, see_group, &timers),
+                         0);
+        assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_SHARDS, 0, see_shard, &timers),
+                         0);
+        assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_LEVELS, 0, see_level, &timers),
+                         0);
         stats_of(scheduler);
     }
     end_arming(all);

@@ -106,7 +106,8 @@ PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
     assert_false(says(test, true, "fetches"));
 }
 
-static void find_fetches(void *context, const struct htw_site_stats *stats) {
+static void find_fetches(void *context, const union htw_visited *visited) {
+    const struct htw_site_stats *stats = &visited->site;
     if (stats->site != NULL && stats->site->name != NULL &&
         strcmp(stats->site->name, "fetches") == 0)
         *(struct htw_site_stats *)context = *stats;
@@ -128,7 +129,8 @@ PURGATORY_TEST(purgatory_site_outlives_it) {
             htw_purgatory_try_complete_else_watch(passing, &request, &key, 1, HTW_SECOND),
             HTW_WATCHED);
         assert_int_equal(htw_purgatory_destroy(passing), 0);
-        assert_int_equal(htw_scheduler_visit_sites(test->scheduler, find_fetches, &seen[i]), 0);
+        assert_int_equal(
+            htw_scheduler_visit(test->scheduler, HTW_VISIT_SITES, 0, find_fetches, &seen[i]), 0);
         assert_int_equal(seen[i].pending, 0);
     }
     assert_ptr_equal(seen[0].address, seen[1].address);

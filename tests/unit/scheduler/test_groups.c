@@ -50,7 +50,8 @@ struct groups_seen {
     unsigned end_count;
 };
 
-static void see_group(void *context, const struct htw_group_stats *stats) {
+static void see_group(void *context, const union htw_visited *visited) {
+    const struct htw_group_stats *stats = &visited->group;
     struct groups_seen *seen = context;
     seen->count++;
     seen->named += stats->name[0] != 0;
@@ -62,7 +63,7 @@ static void see_group(void *context, const struct htw_group_stats *stats) {
 
 static struct groups_seen see_groups(struct scheduler_fixture *f) {
     struct groups_seen seen = { .count = 0 };
-    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
+    assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_GROUPS, 0, see_group, &seen), 0);
     return seen;
 }
 
@@ -77,8 +78,6 @@ GROUP_TEST(group_given_as_null_is_refused) {
     assert_int_equal(htw_group_resume(NULL), -EINVAL);
     assert_int_equal(htw_group_count(NULL), 0);
     assert_int_equal(htw_group_set_name(NULL, "name"), -EINVAL);
-    assert_int_equal(htw_scheduler_visit_groups(NULL, see_group, NULL), -EINVAL);
-    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, NULL, NULL), -EINVAL);
     htw_group_destroy(NULL);
 }
 
@@ -203,7 +202,7 @@ GROUP_TEST(groups_of_several_slices_are_visited_once) {
     assert_int_equal(seen.named, MANY);
     /* What is not copied yet, and goes during the visit, is left out. */
     seen = (struct groups_seen) { .ends = groups, .end_count = MANY };
-    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
+    assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_GROUPS, 0, see_group, &seen), 0);
     assert_int_equal(seen.count, 64);
     assert_int_equal(see_groups(f).count, 1);
 }

@@ -604,24 +604,6 @@ extern "C" {
 extern "C" {
     pub fn htw_group_count(group: *mut htw_group) -> u64;
 }
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_group_stats {
-    pub name: *const ::std::os::raw::c_char,
-    pub address: *const ::std::os::raw::c_void,
-    pub count: u64,
-    pub paused: bool,
-}
-pub type htw_group_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_group_stats),
->;
-extern "C" {
-    pub fn htw_scheduler_visit_groups(
-        scheduler: *mut htw_scheduler,
-        visitor: htw_group_visitor,
-        context: *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
-}
 extern "C" {
     pub fn htw_cancel_key(
         scheduler: *mut htw_scheduler,
@@ -729,53 +711,6 @@ extern "C" {
         histograms: *mut htw_scheduler_histograms,
     ) -> ::std::os::raw::c_int;
 }
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_scheduler_shard {
-    pub struct_size: usize,
-    pub scheduled: u64,
-    pub cancelled: u64,
-    pub moved: u64,
-    pub demoted: u64,
-    pub in_wheels: u64,
-    pub groups: u64,
-    pub memory_bytes: u64,
-}
-extern "C" {
-    pub fn htw_scheduler_shard_init(shard: *mut htw_scheduler_shard);
-}
-extern "C" {
-    pub fn htw_scheduler_get_shard(
-        scheduler: *mut htw_scheduler,
-        index: u32,
-        shard: *mut htw_scheduler_shard,
-    ) -> ::std::os::raw::c_int;
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw_site_stats {
-    pub site: *const htw_site,
-    pub address: *const ::std::os::raw::c_void,
-    pub callback: htw_callback,
-    pub pending: u64,
-    pub next_ns: i64,
-    pub armed: u64,
-    pub cancelled: u64,
-    pub expired: u64,
-    pub late: u64,
-    pub callback_ns: u64,
-    pub wakeups: u64,
-}
-pub type htw_site_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_site_stats),
->;
-extern "C" {
-    pub fn htw_scheduler_visit_sites(
-        scheduler: *mut htw_scheduler,
-        visitor: htw_site_visitor,
-        context: *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
-}
 extern "C" {
     pub fn htw_scheduler_dump(
         scheduler: *mut htw_scheduler,
@@ -791,6 +726,37 @@ extern "C" {
 extern "C" {
     pub fn htw_scheduler_observed(scheduler: *const htw_scheduler) -> u32;
 }
+pub const HTW_VISIT_SITES: htw_visit = 1;
+pub const HTW_VISIT_GROUPS: htw_visit = 2;
+pub const HTW_VISIT_WAKEUPS: htw_visit = 3;
+pub const HTW_VISIT_HERDS: htw_visit = 4;
+pub const HTW_VISIT_EVENTS: htw_visit = 5;
+pub const HTW_VISIT_SHARDS: htw_visit = 6;
+pub const HTW_VISIT_LEVELS: htw_visit = 7;
+pub type htw_visit = ::std::os::raw::c_uint;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_site_stats {
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+    pub pending: u64,
+    pub next_ns: i64,
+    pub armed: u64,
+    pub cancelled: u64,
+    pub expired: u64,
+    pub late: u64,
+    pub callback_ns: u64,
+    pub wakeups: u64,
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_group_stats {
+    pub name: *const ::std::os::raw::c_char,
+    pub address: *const ::std::os::raw::c_void,
+    pub count: u64,
+    pub paused: bool,
+}
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_wakeup {
@@ -801,16 +767,6 @@ pub struct htw_wakeup {
     pub callback: htw_callback,
     pub handle: htw_handle,
 }
-pub type htw_wakeup_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, wakeup: *const htw_wakeup),
->;
-extern "C" {
-    pub fn htw_scheduler_visit_wakeups(
-        scheduler: *mut htw_scheduler,
-        visitor: htw_wakeup_visitor,
-        context: *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
-}
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_herd {
@@ -820,19 +776,10 @@ pub struct htw_herd {
     pub address: *const ::std::os::raw::c_void,
     pub callback: htw_callback,
 }
-pub type htw_herd_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, herd: *const htw_herd),
->;
-extern "C" {
-    pub fn htw_scheduler_visit_herds(
-        scheduler: *mut htw_scheduler,
-        visitor: htw_herd_visitor,
-        context: *mut ::std::os::raw::c_void,
-    ) -> ::std::os::raw::c_int;
-}
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_event {
+    pub number: u64,
     pub kind: htw_event_kind,
     pub runner: u32,
     pub time_ns: i64,
@@ -843,36 +790,47 @@ pub struct htw_event {
     pub address: *const ::std::os::raw::c_void,
     pub callback: htw_callback,
 }
-pub type htw_event_visitor = ::std::option::Option<
-    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, event: *const htw_event),
->;
-extern "C" {
-    pub fn htw_scheduler_visit_events(
-        scheduler: *mut htw_scheduler,
-        most: u64,
-        visitor: htw_event_visitor,
-        context: *mut ::std::os::raw::c_void,
-        ret_lost: *mut u64,
-    ) -> ::std::os::raw::c_int;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_scheduler_shard {
+    pub scheduled: u64,
+    pub cancelled: u64,
+    pub moved: u64,
+    pub demoted: u64,
+    pub in_wheels: u64,
+    pub groups: u64,
+    pub memory_bytes: u64,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_scheduler_level {
-    pub struct_size: usize,
     pub bucket_ns: i64,
     pub buckets: u32,
     pub parts: u32,
     pub clock_part: u32,
     pub timers: [u32; 64usize],
 }
-extern "C" {
-    pub fn htw_scheduler_level_init(level: *mut htw_scheduler_level);
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union htw_visited {
+    pub site: htw_site_stats,
+    pub group: htw_group_stats,
+    pub wakeup: htw_wakeup,
+    pub herd: htw_herd,
+    pub event: htw_event,
+    pub shard: htw_scheduler_shard,
+    pub level: htw_scheduler_level,
 }
+pub type htw_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, visited: *const htw_visited),
+>;
 extern "C" {
-    pub fn htw_scheduler_get_level(
+    pub fn htw_scheduler_visit(
         scheduler: *mut htw_scheduler,
-        number: ::std::os::raw::c_uint,
-        level: *mut htw_scheduler_level,
+        what: htw_visit,
+        most: u64,
+        visitor: htw_visitor,
+        context: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
