@@ -14,7 +14,7 @@ LAYERS = {
         r"scheduler_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar|journal|monitor).*"),
     "purgatory": (
         r"((purgatory|threshold)/.*|base/(heap|key_table))\.[ch]",
-        r"purgatory_.*|threshold.*|heap|cell_pool|key_table|value_tree|model_purgatory|enumerate_purgatory|stress_purgatory"),
+        r"purgatory_.*|threshold.*|heap|cell_pool|key_table|value_tree|model_purgatory|stress_purgatory"),
     "calendar": (
         r"calendar/.*\.(c|h|cc)",
         r"calendar_.*|stress_calendar"),

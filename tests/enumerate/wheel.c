@@ -2,214 +2,64 @@
 /*
  * wheel.c - every short history of a wheel, compared with the oracle after each step.
  *
- *     enumerate_wheel DEPTH                         all that follow
- *     enumerate_wheel SIZE fifo|any START DEPTH     all histories of up to DEPTH steps
- *     enumerate_wheel SIZE fifo|any START TEXT [poll|drain|destroy]
- *                                                   one history, as a failure prints it
+ *     enumerate_wheel DEPTH                              all that follow
+ *     enumerate_wheel SIZE fifo|any START DEPTH          all histories of up to DEPTH steps
+ *     enumerate_wheel SIZE fifo|any START DEPTH STEPS    one history, as a failure prints it
  *
  * From each state, each operation is tried: a timer is armed, moved or cancelled, for all ticks at
  * which something changes (the present one, the ends of windows); polls alone and in batches, within budgets;
  * memory is refused. Then the wheel is emptied in each way.
  *
+ * THE SEARCH goes breadth first, so the first difference that it finds is a shortest one. A state is kept as its
+ * path, one byte a step, and each history is played from its begin.
+ *
  * SYMMETRY. One idle timer is like the other, so only the first is armed. Two histories that lead to
- * the same lists, keys and clocks have the same futures, so only the first is continued (search.h). Which timers
- * they are does not matter, nor what an idle timer was armed for; add_chains() and trim_left() say what else
- * does not.
+ * the same lists, keys and clocks have the same futures, so only the first is continued: see digest.c.
  */
 /* holds: wheel-2, wheel-5, wheel-6, wheel-7, wheel-8, wheel-9 */
-#include "../../src/wheel/lists.h"
+#include "../../src/wheel/state.h"
 #include "../support/history_compare.h"
-#include "search.h"
+#include "digest.h"
 #include "states.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { TIMERS = 3, OPS_MAX = 96 };
+enum { OPS_MAX = 96, DEPTH_MAX = 16, PATIENCE_S = 60 };
 
 /* In wheels up to this size, each step is followed by a check of all buckets; in larger ones, each
    step to a new state. */
 enum { SMALL = 4 };
 
-/* The level of the latest deadlines that are armed: behind the window of level 2. */
-enum { LEVEL_MAX = 3 };
+/* The numbers of its operations, each of the list in the state before. */
+struct path {
+    uint8_t steps[DEPTH_MAX];
+};
 
-/* What differs from history to history. */
-static struct searched {
-    struct history history;
-    uint64_t digest; /* of the present state */
-    bool is_batch;   /* the last step was one */
-} * self;
+struct frontier {
+    struct path *paths;
+    size_t count, capacity;
+};
 
 static struct history_options options;
+static struct history history; /* the present one */
 static struct history_op ops[OPS_MAX];
 static size_t op_count;
 
-/* ---- the digest of a state */
+static char name[64]; /* of the search */
+static unsigned depth;
+static struct states states;
+static uint64_t histories;
 
-/* Timers are named in the order in which they are met. */
-struct reading {
-    const struct history *history;
-    uint64_t digest;
-    uint64_t names[TIMERS]; /* 0: not met */
-    uint64_t count;
-    uint64_t demotions; /* at most so many will be made without another step */
-    bool is_sound;
-};
-
-static void add(struct reading *reading, uint64_t value) {
-    reading->digest = digest_add(reading->digest, value);
-}
-
-/* At most so often a timer of a bucket is demoted. One that was moved in place may go up once. */
-static uint64_t count_demotions(const struct htw_wheel *wheel, uint64_t deadline, uint32_t id) {
-    unsigned level = htw__wheel_id_level(wheel, id);
-    uint64_t apart =
-        (deadline ^ htw__delay_queue_key(&wheel->queue, id)) >> wheel->levels[level].shift;
-    return apart == 0 ? level : 1 + LEVEL_MAX;
-}
-
-static void add_list(struct reading *reading, struct htw__list list, uint32_t id) {
-    const struct history *history = reading->history;
-    struct htw__link **back = list.head;
-    for (struct htw__link *link = *back; reading->is_sound && link != list.end; link = *back) {
-        const struct htw_timer *timer = htw__timer_of(link);
-        size_t number = (size_t)(timer - history->timers);
-        reading->is_sound = number < TIMERS && reading->names[number] == 0 && link->_back == back &&
-                            htw__wheel_owns(history->wheel, timer) && htw__timer_id(timer) == id;
-        if (!reading->is_sound)
-            break;
-        reading->names[number] = ++reading->count;
-        add(reading, reading->names[number]);
-        add(reading, timer->_deadline);
-        if (htw__id_is_bucket(id))
-            reading->demotions += count_demotions(history->wheel, timer->_deadline, id);
-        back = &link->_next;
-    }
-    add(reading, 0);
-}
-
-/*
- * The chains of a bucket. A running count of insertions chooses them, the next one after every `size`, and where
- * a drain begins. If all chains, all counts and the drain move on by the same number of chains, nothing else changes:
- * so all are read from the chain that is chosen now.
- */
-static void add_chains(struct reading *reading, unsigned level, uint32_t id) {
-    const struct htw_wheel *wheel = reading->history->wheel;
-    const struct htw__buckets *buckets = &wheel->levels[level].buckets;
-    uint64_t now = wheel->inserted / buckets->count;
-    uint64_t since = htw__delay_queue_since(&wheel->queue, id);
-    uint64_t chosen = (wheel->inserted - 1) / buckets->count - since / buckets->count;
-    if (buckets->count != wheel->mask + 1)
-        abort(); /* the last level has fewer, and chains that change at other times: it is out of reach */
-    add(reading, chosen < buckets->chains ? chosen : buckets->chains - 1);
-    add(reading, (now - since / buckets->count) & (buckets->chains - 1));
-    for (uint32_t i = 0; i < buckets->chains; i++) {
-        struct htw__list list = htw__wheel_list(wheel, level, id & wheel->mask,
-                                                (uint32_t)(now - i) & (buckets->chains - 1));
-        if (*list.head == list.end)
-            continue;
-        add(reading, i);
-        add_list(reading, list, id);
-    }
-}
-
-static void add_bucket(struct reading *reading, uint32_t id) {
-    const struct htw_wheel *wheel = reading->history->wheel;
-    unsigned level = htw__wheel_id_level(wheel, id);
-    add(reading, id);
-    add(reading, htw__delay_queue_key(&wheel->queue, id));
-    if (wheel->strict_fifo)
-        add_list(reading, htw__wheel_list(wheel, level, id & wheel->mask, 0), id);
-    else
-        add_chains(reading, level, id);
-}
-
-/* When the next chain is chosen, unless a history of `remaining` more steps cannot get there. Those that are met
-   later have fewer steps left, so they cannot either. With strict FIFO there are no chains. */
-static void add_insertions(struct reading *reading, unsigned remaining) {
-    const struct htw_wheel *wheel = reading->history->wheel;
-    uint64_t size = wheel->mask + 1;
-    uint64_t until = size - wheel->inserted % size;
-    uint64_t possible = reading->demotions + remaining * (uint64_t)(1 + LEVEL_MAX);
-    if (wheel->strict_fifo)
-        return;
-    add(reading, until > possible ? UINT64_MAX : until);
-    add(reading, (wheel->drained - wheel->inserted / size) % HTW__BUCKET_CHAINS_MAX);
-}
-
-static void add_wheel(struct reading *reading, unsigned remaining) {
-    const struct htw_wheel *wheel = reading->history->wheel;
-    add(reading, wheel->clock);
-    add(reading, wheel->max_deadline);
-    add(reading, (uint64_t)wheel->level_count << 2 | (uint64_t)wheel->in_round << 1 |
-                     (uint64_t)wheel->emptying);
-    for (unsigned level = 1; level < wheel->level_count; level++)
-        add(reading, wheel->levels[level].last);
-    add_list(reading, htw__list_of_ring(&wheel->due), HTW__ID_DUE);
-    add_list(reading, htw__list_of_ring(&wheel->next_round), HTW__ID_DUE);
-    add_list(reading, htw__list_of_ring(&wheel->never), HTW__ID_NEVER);
-    for (uint32_t i = 0; i < wheel->queue.heap_count; i++)
-        add(reading, wheel->queue.heap[i].id);
-    for (uint32_t id = 0; id < wheel->queue.capacity; id++)
-        if (htw__delay_queue_key(&wheel->queue, id) != HTW__DELAY_QUEUE_ABSENT)
-            add_bucket(reading, id);
-    add_insertions(reading, remaining);
-}
-
-/* In which order the oracle expects the timers, where it expects one. */
-static void add_oracle(struct reading *reading) {
-    const struct oracle *oracle = &reading->history->oracle;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < oracle->count; i++) {
-        const struct oracle_entry *entry = &oracle->entries[i];
-        uint64_t value = reading->names[entry->id] << 2 | (uint64_t)entry->turn;
-        reading->is_sound &= reading->names[entry->id] != 0;
-        if (oracle->strict || entry->turn == ORACLE_DUE || entry->turn == ORACLE_NEXT_ROUND)
-            add(reading, value);
-        else
-            sum += digest_add(1, value);
-    }
-    add(reading, sum);
-    reading->is_sound &= reading->count == oracle->count;
-}
-
-static uint64_t next_refusal(const struct failing_allocator *memory) {
-    if (memory->fail_at == 0)
-        return 0;
-    return memory->fail_at > memory->calls ? memory->fail_at - memory->calls : 1;
-}
-
-/* What is expected of the next steps depends on these, too. */
-static void add_expectations(struct reading *reading) {
-    const struct history *history = reading->history;
-    add(reading, history->reserved);
-    add(reading, next_refusal(&history->memory));
-    add(reading, history->in_round);
-    uint64_t sum = 0;
-    for (size_t i = 0; i < history->left_count; i++)
-        sum += digest_add(2, history->left[i]);
-    add(reading, sum);
-}
-
-/* A call with a budget that has more to do must have changed something: otherwise the caller calls for ever. That the
-   history counts such calls is not part of the digest. */
-static bool read_state(unsigned remaining, uint64_t *ret_digest) {
-    struct history *history = &self->history;
-    struct reading reading = { .history = history, .digest = 1, .is_sound = true };
-    add_wheel(&reading, remaining);
-    add_oracle(&reading);
-    add_expectations(&reading);
-    if (!reading.is_sound)
-        return history_differ(history, "a timer is lost, or in a wrong list");
-    *ret_digest = digest_add(reading.digest, 3);
-    if (self->is_batch && history->in_round && *ret_digest == self->digest)
-        return history_differ(history, "HTW_MORE though nothing has changed");
-    self->digest = *ret_digest;
-    return true;
-}
+/* The history that is tried: one that crashes, or loops for ever, is printed. */
+static struct path trying;
+static unsigned trying_length;
+static struct history_op taken[DEPTH_MAX];
 
 /* ---- operations */
 
@@ -232,11 +82,11 @@ static void append_arm(uint32_t timer, uint64_t tick) {
 
 /* A timer is armed or moved: at the ends of the windows, to two ticks of one bucket of levels 1 and 2, and to
    the tick of each other timer. */
-static void append_arms(const struct history *history, uint32_t timer) {
-    uint64_t size = history->options.size, clock = history->clock;
-    uint32_t bits = history->wheel->bits;
-    uint64_t near_end = htw__wheel_window_end(history->wheel, bits, clock);
-    uint64_t far_end = htw__wheel_window_end(history->wheel, 2 * bits, clock);
+static void append_arms(uint32_t timer) {
+    uint64_t size = options.size, clock = history.clock;
+    uint32_t bits = history.wheel->bits;
+    uint64_t near_end = htw__wheel_window_end(history.wheel, bits, clock);
+    uint64_t far_end = htw__wheel_window_end(history.wheel, 2 * bits, clock);
     const uint64_t ticks[] = { clock,
                                later(clock, 1),
                                later(clock, size - 1),
@@ -250,13 +100,13 @@ static void append_arms(const struct history *history, uint32_t timer) {
                                HTW_NEVER_TICK };
     for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++)
         append_arm(timer, ticks[i]);
-    for (size_t i = 0; i < history->oracle.count; i++)
-        append_arm(timer, history->oracle.entries[i].deadline);
+    for (size_t i = 0; i < history.oracle.count; i++)
+        append_arm(timer, history.oracle.entries[i].deadline);
 }
 
-static void append_polls(const struct history *history) {
-    uint64_t clock = history->clock, size = history->options.size;
-    uint64_t earliest = oracle_earliest(&history->oracle);
+static void append_polls(void) {
+    uint64_t clock = history.clock, size = options.size;
+    uint64_t earliest = oracle_earliest(&history.oracle);
     const uint64_t nows[] = { clock, later(clock, 1),
                               earliest == HTW_NEVER_TICK ? later(clock, size * size) : earliest,
                               HTW_NEVER_TICK };
@@ -275,24 +125,23 @@ static void append_polls(const struct history *history) {
 }
 
 /* From the first or the second allocation on, all are refused, until that is taken back. A level takes two. */
-static void append_refusals(const struct history *history) {
-    bool is_refusing = history->memory.fail_at != 0;
+static void append_refusals(void) {
+    bool is_refusing = history.memory.fail_at != 0;
     for (size_t nth = is_refusing ? 0 : 1; nth <= (is_refusing ? 0 : 2); nth++)
         append((struct history_op) { .kind = HISTORY_REFUSE, .max = nth, .budget = 1 });
 }
 
 /* All that is worth trying in a state. */
-static size_t list_operations(void) {
-    const struct history *history = &self->history;
-    uint64_t clock = history->clock, size = history->options.size;
+static void list_operations(void) {
+    uint64_t clock = history.clock, size = options.size;
     bool idle_was_tried = false;
     op_count = 0;
     for (uint32_t timer = 0; timer < TIMERS; timer++) {
-        bool pending = htw_timer_is_pending(&history->timers[timer]);
+        bool pending = htw_timer_is_pending(&history.timers[timer]);
         if (!pending && idle_was_tried)
             continue;
         idle_was_tried |= !pending;
-        append_arms(history, timer);
+        append_arms(timer);
         if (pending)
             append((struct history_op) { .kind = HISTORY_CANCEL, .timer = timer });
         else
@@ -301,72 +150,183 @@ static size_t list_operations(void) {
                                          .tick = later(clock, 1),
                                          .latest = later(clock, size + 1) });
     }
-    append_polls(history);
+    append_polls();
     append((struct history_op) { .kind = HISTORY_NEXT });
     append((struct history_op) { .kind = HISTORY_DRAIN });
     append((struct history_op) { .kind = HISTORY_RESERVE, .tick = size * size });
-    append_refusals(history);
-    return op_count;
+    append_refusals();
 }
 
-static void describe(size_t operation, char *text) {
-    history_describe(&ops[operation], text, SEARCH_TEXT);
-}
-
-/* ---- running */
-
-static void begin(void) {
-    self = calloc(1, sizeof(*self));
-    if (self == NULL || !history_open(&self->history, &options) || !read_state(0, &self->digest))
-        abort();
-}
+/* ---- one history */
 
 /*
  * htw_wheel_next() may return a tick that a timer was taken from, and so the history keeps these. It returns
  * keys of the delay queue. A key is the deadline of a timer that was inserted under it, so a tick that is no key
  * becomes one only by another timer; only those that are keys are kept.
  */
-static void trim_left(struct history *history) {
-    const struct htw__delay_queue *queue = &history->wheel->queue;
+static void trim_left(void) {
+    const struct htw__delay_queue *queue = &history.wheel->queue;
     size_t kept = 0;
-    for (size_t i = 0; i < history->left_count; i++) {
+    for (size_t i = 0; i < history.left_count; i++) {
         bool is_key = false, is_known = false;
         for (uint32_t id = 0; id < queue->capacity && !is_key; id++)
-            is_key = htw__delay_queue_key(queue, id) == history->left[i];
+            is_key = htw__delay_queue_key(queue, id) == history.left[i];
         for (size_t k = 0; k < kept; k++)
-            is_known |= history->left[k] == history->left[i];
+            is_known |= history.left[k] == history.left[i];
         if (is_key && !is_known)
-            history->left[kept++] = history->left[i];
+            history.left[kept++] = history.left[i];
     }
-    history->left_count = kept;
+    history.left_count = kept;
 }
 
-static bool run(size_t operation) {
-    struct history *history = &self->history;
-    history->steps = 0; /* what is compared now and then is compared by compare() */
-    self->is_batch = ops[operation].kind == HISTORY_BATCH;
-    bool same = history_run(history, &ops[operation]);
-    trim_left(history);
+/* The next step of the history that is tried. */
+static bool take_step(unsigned step) {
+    taken[step] = ops[trying.steps[step]];
+    history.steps = 0; /* what is compared now and then is compared by visit() */
+    bool same = history_run(&history, &taken[step]);
+    trim_left();
     return same;
 }
 
-static bool compare(bool is_new) {
-    return (!is_new && options.size > SMALL) || history_compare_all(&self->history);
+/* From its begin to the state before its last step, and lists what may follow. */
+static void play(unsigned length) {
+    history_close(&history);
+    if (!history_open(&history, &options))
+        abort();
+    list_operations();
+    for (unsigned step = 0; step < length; step++) {
+        if (!take_step(step))
+            abort(); /* it was the same before */
+        list_operations();
+    }
 }
 
-static bool finish(size_t end) {
-    self->history.steps = 0;
-    return history_finish(&self->history, (enum history_end)end);
+/* Says what differs, and how to see it again. Always false. */
+static bool report(const char *end) {
+    printf("enumerate: a difference: %s\n", history.message);
+    for (unsigned step = 0; step < trying_length; step++) {
+        char text[128];
+        history_describe(&taken[step], text, sizeof(text));
+        printf("enumerate:   %s\n", text);
+    }
+    printf("enumerate:   %s\nenumerate: again: ./dev enumerate %s %u ", end, name, depth);
+    for (unsigned step = 0; step < trying_length; step++)
+        printf("%u%s", trying.steps[step], step + 1 < trying_length ? "," : "\n");
+    fflush(stdout);
+    return false;
 }
 
-static const char *message(void) {
-    return self->history.message;
+static void on_crash(int number) {
+    signal(number, SIG_DFL);
+    printf("enumerate: signal %d\n", number);
+    report("");
+    _exit(1);
 }
 
-static const char *const ends[] = { "poll", "drain", "destroy", NULL };
+/* ---- the search */
 
-static const struct search_model model = { begin,   list_operations, describe, run,    read_state,
-                                           compare, finish,          ends,     message };
+static void push(struct frontier *frontier, const struct path *path) {
+    if (frontier->count == frontier->capacity) {
+        frontier->capacity = frontier->capacity * 2 + 1024;
+        frontier->paths = realloc(frontier->paths, frontier->capacity * sizeof(*frontier->paths));
+        if (frontier->paths == NULL)
+            abort();
+    }
+    frontier->paths[frontier->count++] = *path;
+}
+
+/* Brings the history to its end, in each way if it is not one of the longest. */
+static bool finish(void) {
+    static const char *const ends[HISTORY_ENDS] = { "poll", "drain", "destroy" };
+    for (unsigned end = 0; end < (trying_length < depth ? HISTORY_ENDS : 1); end++) {
+        if (end > 0)
+            play(trying_length);
+        history.steps = 0;
+        if (!history_finish(&history, (enum history_end)end))
+            return report(ends[end]);
+    }
+    return true;
+}
+
+/* Plays the history that is tried, and compares the state behind its last step; `next` receives it if it is new. Returns
+   how many operations its last step was chosen from; 0: a difference. */
+static size_t try_history(struct frontier *next) {
+    unsigned last = trying_length - 1;
+    uint64_t before = 0, after = 0;
+    play(last);
+    size_t count = op_count;
+    histories++;
+    (void)digest_state(&history, depth - trying_length, &before);
+    bool same = take_step(last);
+    if (same && !digest_state(&history, depth - trying_length, &after))
+        same = history_differ(&history, "a timer is lost, or in a wrong list");
+    /* Otherwise the caller calls for ever. */
+    if (same && taken[last].kind == HISTORY_BATCH && history.in_round && after == before)
+        same = history_differ(&history, "HTW_MORE though nothing has changed");
+    bool is_new = same && states_insert(&states, after);
+    if (!same || ((is_new || options.size <= SMALL) && !history_compare_all(&history)))
+        return report("");
+    if (is_new && trying_length < depth)
+        push(next, &trying);
+    return is_new && !finish() ? 0 : count;
+}
+
+/* Tries each operation after a history of `length` operations. */
+static bool extend(const struct path *path, unsigned length, struct frontier *next) {
+    size_t count = 1;
+    alarm(PATIENCE_S);
+    trying = *path;
+    trying_length = length + 1;
+    for (size_t i = 0; i < count; i++) {
+        trying.steps[length] = (uint8_t)i;
+        count = try_history(next);
+    }
+    return count > 0;
+}
+
+/* Of the processor, so that other processes do not count. */
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool search(void) {
+    struct frontier now = { NULL, 0, 0 };
+    double begun = seconds();
+    bool same = true;
+    histories = 0;
+    push(&now, &(struct path) { { 0 } });
+    for (unsigned length = 0; same && length < depth; length++) {
+        struct frontier next = { NULL, 0, 0 };
+        for (size_t i = 0; same && i < now.count; i++)
+            same = extend(&now.paths[i], length, &next);
+        free(now.paths);
+        now = next;
+        printf("enumerate: %s: depth %u, %s%zu states, %" PRIu64
+               " histories, %.1f s, %u differences\n",
+               name, length + 1, states.is_full ? "at most " : "", states.count, histories,
+               seconds() - begun, !same);
+        fflush(stdout);
+    }
+    free(now.paths);
+    states_fini(&states);
+    return same;
+}
+
+/* The history of the numbers that a failure prints. */
+static bool try_again(const char *numbers) {
+    struct frontier none = { NULL, 0, 0 };
+    for (char *rest; trying_length < depth && *numbers != '\0'; numbers = rest + (*rest == ','))
+        trying.steps[trying_length++] = (uint8_t)strtoul(numbers, &rest, 10);
+    bool same = try_history(&none) > 0;
+    printf("enumerate: %s\n", same ? "no difference" : history.message);
+    free(none.paths);
+    states_fini(&states);
+    return same;
+}
+
+/* ---- the wheels */
 
 static const char *const starts[] = { "zero", "wrap", "high", "end", "last" };
 enum { STARTS = sizeof(starts) / sizeof(starts[0]) };
@@ -380,23 +340,21 @@ static uint64_t tick_of(size_t start, uint64_t size) {
     return ticks[start];
 }
 
-/* The name of the search that the options say, with those that it needs. */
-static void set_options(uint32_t size, bool strict, size_t start, char name[64]) {
+static void set_options(uint32_t size, bool strict, size_t start) {
     options = (struct history_options) { .size = size,
                                          .strict = strict,
                                          .start = tick_of(start, size),
                                          .timers = TIMERS,
                                          .check_every = UINT32_MAX };
-    snprintf(name, 64, "wheel %u %s %s", size, strict ? "fifo" : "any", starts[start]);
+    snprintf(name, sizeof(name), "wheel %u %s %s", size, strict ? "fifo" : "any", starts[start]);
 }
 
-static bool run_all(unsigned depth) {
+static bool search_all(void) {
     static const uint32_t sizes[] = { 2, 4, 16, 64 };
-    char name[64];
     bool same = true;
     for (size_t i = 0; same && i < 4 * STARTS * 2; i++) {
-        set_options(sizes[i % 4], i / 4 % 2 != 0, i / 8, name);
-        same = search_run(&model, name, depth);
+        set_options(sizes[i % 4], i / 4 % 2 != 0, i / 8);
+        same = search();
     }
     return same;
 }
@@ -408,21 +366,27 @@ static size_t start_of(const char *text) {
     return start;
 }
 
+static void watch_for_crashes(void) {
+    static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM };
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        signal(numbers[i], on_crash);
+}
+
 int main(int argc, char *argv[]) {
-    char name[64];
     bool is_all = argc == 2;
     uint32_t size = argc < 5 ? 0 : (uint32_t)strtoul(argv[1], NULL, 10);
     size_t start = argc < 5 ? STARTS : start_of(argv[3]);
-    if (!is_all &&
-        (argc > 6 || size < 2 || size > 1024 || (size & (size - 1)) != 0 || start == STARTS)) {
-        fprintf(stderr, "usage: enumerate_wheel DEPTH\n"
-                        "       enumerate_wheel SIZE fifo|any zero|wrap|high|end|last DEPTH\n"
-                        "       enumerate_wheel SIZE fifo|any zero|wrap|high|end|last TEXT "
-                        "[poll|drain|destroy]\n");
+    depth = argc < 2 ? 0 : (unsigned)strtoul(argv[is_all ? 1 : argc < 5 ? 0 : 4], NULL, 10);
+    if (depth == 0 || depth > DEPTH_MAX || argc > 6 ||
+        (!is_all && (size < 2 || size > 1024 || (size & (size - 1)) != 0 || start == STARTS))) {
+        fprintf(stderr,
+                "usage: enumerate_wheel DEPTH\n"
+                "       enumerate_wheel SIZE fifo|any zero|wrap|high|end|last DEPTH [STEPS]\n");
         return 2;
     }
+    watch_for_crashes();
     if (is_all)
-        return run_all((unsigned)strtoul(argv[1], NULL, 10)) ? 0 : 1;
-    set_options(size, strcmp(argv[2], "fifo") == 0, start, name);
-    return search_told(&model, name, argv[4], argv[5]) ? 0 : 1;
+        return search_all() ? 0 : 1;
+    set_options(size, strcmp(argv[2], "fifo") == 0, start);
+    return (argc == 6 ? try_again(argv[5]) : search()) ? 0 : 1;
 }

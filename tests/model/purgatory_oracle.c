@@ -140,13 +140,15 @@ static struct waiter *waiter_of(struct htw_request *request) {
     return (struct waiter *)((char *)request - offsetof(struct waiter, request));
 }
 
+/* The second call comes too late: the first one decides. */
 static void act(struct waiter *self, enum act_at at) {
     if (self->act_at != at || self->peer == NULL || !model.is_ordered)
         return;
-    if (self->act_completes)
-        htw_request_complete(model.purgatory, &self->peer->request);
-    else
-        htw_request_cancel(model.purgatory, &self->peer->request);
+    for (unsigned i = 0; i < 2; i++)
+        if (self->act_completes == (i == 0))
+            htw_request_complete(model.purgatory, &self->peer->request);
+        else
+            htw_request_cancel(model.purgatory, &self->peer->request);
 }
 
 bool model_try_complete(void *context, struct htw_request *request) {

@@ -34,8 +34,8 @@ help_test() {
   cross [--quick] [ARCH]...
                     the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
   musl              the tests with the C library musl, shared and static
-  enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | purgatory DEPTH | journal DEPTH [--quick]]
-                    every short history (tests/enumerate); all of it takes an hour
+  enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | journal DEPTH [--quick]]
+                    every short history (tests/enumerate)
   oracle            calendars over 50 years beside Python's zoneinfo
   valgrind          the unit tests under memcheck
   detectors         programs of users under ThreadSanitizer, helgrind and DRD; the script for gdb
@@ -225,7 +225,7 @@ verb_enumerate() {
     need "$test_packages"
     configure enumerate -Dbuildtype=release -Dexamples=false -Drelay=disabled
     case ${1:-} in
-    wheel | purgatory | journal)
+    wheel | journal)
         program=enumerate_$1
         shift
         ninja -C build/enumerate --quiet "tests/$program"
@@ -233,7 +233,7 @@ verb_enumerate() {
         return
         ;;
     esac
-    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_purgatory tests/enumerate_journal
+    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_journal
     for start in wrap end zero high last; do
         for order in fifo any; do
             for size in 4 2 64 16; do
@@ -241,7 +241,6 @@ verb_enumerate() {
             done
         done
     done | xargs -P "$(nproc)" -L 1 build/enumerate/tests/enumerate_wheel
-    build/enumerate/tests/enumerate_purgatory 7
     build/enumerate/tests/enumerate_journal 3
 }
 

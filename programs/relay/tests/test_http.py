@@ -2,6 +2,7 @@
 # holds: relay-19
 """`htw relay http` over brokers in memory. With a browser (Debian: chromium-driver, python3-selenium) the page is tried as well."""
 import http.client
+import importlib.util
 import json
 import os
 import socket
@@ -169,49 +170,23 @@ def tells_of_two_moves_that_meet_which_counts(server, brokers, relay):
 
 
 def tries_the_page(server):
-    """In a browser: what others wrote is text, the search finds, a record is cancelled."""
-    try:
-        from selenium import webdriver
-        from selenium.webdriver.common.by import By
-        from selenium.webdriver.chrome.options import Options
-        from selenium.webdriver.chrome.service import Service
-    except ImportError:
+    """In a browser, where there is one: what others wrote is text, the search finds, a record is cancelled."""
+    if importlib.util.find_spec("selenium") is None or not os.path.exists("/usr/bin/chromedriver"):
         return
-    if not os.path.exists("/usr/bin/chromedriver"):
-        return
-    options = Options()
-    options.binary_location = "/usr/bin/chromium"
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=360,800",
-                 "--disable-background-networking"):
-        options.add_argument(word)
-    driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-    try:
-        driver.get(f"http://{server.address}/")
-
-        def lines():
-            return driver.find_elements(By.CSS_SELECTOR, "#rows tr")
-
-        def state():
-            return driver.find_element(By.ID, "state").text
-
-        wait_for(lambda: len(lines()) == 5, lambda: f"five rows: {state()}")
-        assert driver.title == "What waits" and not driver.find_elements(By.TAG_NAME, "img")
-        assert MARKUP in driver.find_element(By.ID, "rows").get_property("textContent")
-        wide = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
-        assert wide <= 0, f"the page is {wide} px too wide"
-        grep = driver.find_element(By.NAME, "grep")
-        grep.send_keys("page\n")  # by the keyboard
-        wait_for(lambda: len(lines()) == 1, lambda: f"one row: {state()}")
-        button = driver.find_element(By.CSS_SELECTOR, "[aria-label='Cancel page']")
-        button.click()
-        driver.switch_to.alert.accept()
-        wait_for(lambda: "token" in state(), lambda: f"a refusal without the token: {state()}")
-        driver.find_element(By.ID, "token").send_keys(TOKEN)
-        button.click()
-        driver.switch_to.alert.accept()
-        wait_for(lambda: "cancelled" in state(), lambda: f"a cancel: {state()}")
-    finally:
-        driver.quit()
+    from browser import Page  # pylint: disable=import-outside-toplevel
+    address, cancel = f"http://{server.address}/", "[aria-label='Cancel page']"
+    with Page(address, address, width=360, height=800) as page:
+        page.wait(lambda: len(page.all("#rows tr")) == 5, "five rows")
+        assert page.driver.title == "What waits" and not page.all("img")
+        assert MARKUP in page.text("#rows")
+        page.fits()
+        page.one("[name=grep]").send_keys("page\n")  # by the keyboard
+        page.wait(lambda: len(page.all("#rows tr")) == 1, "one row")
+        page.click(cancel, "")
+        page.wait(lambda: "token" in page.text("#state"), "a refusal without the token")
+        page.one("#token").send_keys(TOKEN)
+        page.click(cancel, "")
+        page.wait(lambda: "cancelled" in page.text("#state"), "a cancel")
 
 
 def ends_while_it_reads(server, brokers):

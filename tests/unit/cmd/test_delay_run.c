@@ -336,6 +336,35 @@ static const char *taken_content_of(const char *path) {
     return file < 0 ? "nothing there" : content_of(file, text, sizeof(text));
 }
 
+/* What was armed is in order of time; what was not is as it came, but for delays that run from the start. */
+UNIT_TEST(delay_run_that_is_stopped_saves_what_it_has_read) {
+    static const struct event events[] = { { .kind = PASSES },
+                                           { SIGNAL, SIGTERM, NULL, 2 * HTW_SECOND },
+                                           { .kind = ENDS } };
+    static const struct {
+        const char *input, *saved;
+        size_t max_pending;
+        bool from_start;
+    } cases[] = {
+        { "3 b\n2.500000001 a\n@1005.000000001 d\n3 c\n",
+          "0.500000001 a\n1.000000000 b\n1.000000000 c\n@1005.000000001 d\n", SIZE_MAX, false },
+        { "9 far\n7 i\nbad\n\n@9 j\n", "7.000000000 far\n7 i\nbad\n\n@9 j\n", 1, false },
+        { "9 far\n7 i\n1 late\nbad x\n@9 j\n3\n",
+          "7.000000000 far\n5.000000000 i\n0.000000000 late\nbad x\n@9 j\n1.000000000 \n", 1,
+          true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct run run = run_with(cases[i].input);
+        run.is_open = true;
+        run.events = events;
+        run.options.max_pending = cases[i].max_pending;
+        run.options.from_start = cases[i].from_start;
+        run.options.unreleased_path = unreleased_name();
+        assert_run(&run, HTW__EXIT_SIGNAL + SIGTERM, "", NULL);
+        assert_string_equal(taken_content_of(unreleased_name()), cases[i].saved);
+    }
+}
+
 UNIT_TEST(delay_run_that_cannot_save_does_not_start) {
     struct run run = run_with("1s a\n");
     run.options.unreleased_path = "/nowhere/at all";

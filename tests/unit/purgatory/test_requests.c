@@ -56,6 +56,19 @@ PURGATORY_TEST(purgatory_check_asks_in_order_of_arrival) {
     assert_check_log(test, "k", 0, "b? a? e? c? d?");
 }
 
+/* In `release`, a few times. */
+static void come_back(struct waiter *self) {
+    if (self->released < 5)
+        self->result = submit(self, HTW_NEVER_NS, "k");
+}
+
+PURGATORY_TEST(purgatory_cancel_of_a_key_ends_no_request_that_comes_back_meanwhile) {
+    watch_each(test, "ab", HTW_NEVER_NS, "k");
+    test->waiters[0].on_released = test->waiters[1].on_released = come_back;
+    assert_int_equal(cancel_key(test, "k"), 2);
+    assert_waiting(test, 2, 2, 1, 0);
+}
+
 /* Puts another on the key that is being checked. */
 static void bring_peer(struct waiter *self) {
     struct waiter *peer = self->peer;
