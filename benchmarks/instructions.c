@@ -124,29 +124,28 @@ static void prepare_pair_observed(struct state *state) {
         abort();
 }
 
-static size_t pair(struct state *state) {
+/* Each caller passes a constant flag. */
+static inline size_t pairs(struct state *state, bool is_absolute) {
+    int64_t now_ns = htw_scheduler_now(state->scheduler);
     for (size_t i = 0, oldest = 0; i < PAIRS; i++) {
-        htw_handle handle = state->handles[oldest];
-        if (htw_schedule(state->scheduler, draw_delay_ns(state), never_due, NULL,
-                         &state->handles[oldest]) != 0 ||
-            htw_cancel(state->scheduler, handle) != HTW_CANCELLED)
+        htw_handle *place = &state->handles[oldest], handle = *place;
+        int64_t delay_ns = draw_delay_ns(state);
+        int error = is_absolute ? htw_schedule_at(state->scheduler, now_ns + delay_ns, never_due,
+                                                  NULL, place)
+                                : htw_schedule(state->scheduler, delay_ns, never_due, NULL, place);
+        if (error != 0 || htw_cancel(state->scheduler, handle) != HTW_CANCELLED)
             abort();
         oldest = oldest + 1 == state->count ? 0 : oldest + 1;
     }
     return PAIRS;
 }
 
+static size_t pair(struct state *state) {
+    return pairs(state, false);
+}
+
 static size_t pair_absolute(struct state *state) {
-    int64_t now_ns = htw_scheduler_now(state->scheduler);
-    for (size_t i = 0, oldest = 0; i < PAIRS; i++) {
-        htw_handle handle = state->handles[oldest];
-        if (htw_schedule_at(state->scheduler, now_ns + draw_delay_ns(state), never_due, NULL,
-                            &state->handles[oldest]) != 0 ||
-            htw_cancel(state->scheduler, handle) != HTW_CANCELLED)
-            abort();
-        oldest = oldest + 1 == state->count ? 0 : oldest + 1;
-    }
-    return PAIRS;
+    return pairs(state, true);
 }
 
 static bool is_ready(void *context, struct htw_request *request) {

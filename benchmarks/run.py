@@ -45,7 +45,6 @@ def parse(name, plan, report, arguments):
                         help="write the figures there")
     parser.add_argument("--keep", action="store_true",
                         help="keep the figures that the file has of other workloads")
-    parser.add_argument("--no-table", action="store_true", help="do not print them")
     parser.add_argument("--tables", action="store_true",
                         help="measure nothing: print the figures that the file has")
     parser.add_argument("--list", action="store_true", help="list workloads and peers")
@@ -119,8 +118,7 @@ def main():
         print_names("peers", {**peers, **getattr(plan, "PEERS", {})})
         return 0
     failures = 0 if options.tables else measure_all(plan, options)
-    if not options.no_table:
-        print_all(report, json.loads(pathlib.Path(options.json).read_text()))
+    print_all(report, json.loads(pathlib.Path(options.json).read_text()))
     return 1 if failures else 0
 
 

@@ -3,22 +3,17 @@
  * next.c - nanoseconds that the next instant of a calendar takes, in UTC and in a zone with daylight saving:
  * one after the other, and after instants at random in forty years.
  */
+#include "../common/clock.h"
+
 #include <htw/calendar.h>
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 /* Rounds are short, so that the best one was not interrupted. */
 enum { CALLS = 2000, ROUNDS = 500 };
 
 static const int64_t start_ns = INT64_C(1704067200) * HTW_SECOND; /* 2024-01-01 */
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * HTW_SECOND + now.tv_nsec;
-}
 
 /* What one call takes, in the best round. `sum` is what the calls returned. */
 static double measure(const struct htw_calendar *calendar, const struct htw_zone *zone,
@@ -26,7 +21,7 @@ static double measure(const struct htw_calendar *calendar, const struct htw_zone
     int64_t best_ns = INT64_MAX;
     uint64_t random = 1;
     for (int round = 0; round < ROUNDS; round++) {
-        int64_t at_ns = start_ns, begin_ns = now_ns();
+        int64_t at_ns = start_ns, begin_ns = clock_now_ns();
         for (int i = 0; i < CALLS; i++) {
             if (at_random) {
                 random = random * UINT64_C(6364136223846793005) + 1;
@@ -37,7 +32,7 @@ static double measure(const struct htw_calendar *calendar, const struct htw_zone
             if (at_ns > start_ns + 80 * 365 * HTW_DAY)
                 at_ns = start_ns;
         }
-        int64_t took_ns = now_ns() - begin_ns;
+        int64_t took_ns = clock_now_ns() - begin_ns;
         best_ns = took_ns < best_ns ? took_ns : best_ns;
     }
     return (double)best_ns / CALLS;
@@ -59,12 +54,12 @@ int main(void) {
                measure(&calendar, berlin, 0, &sum), measure(&calendar, berlin, 1, &sum));
     }
     struct htw_calendar calendar;
-    int64_t begin_ns = now_ns();
+    int64_t begin_ns = clock_now_ns();
     if (htw_calendar_cron(&calendar, "0 0 30 2 *", NULL) != 0)
         return 1;
     for (int i = 0; i < 100; i++)
         sum += (uint64_t)htw_calendar_next(&calendar, berlin, start_ns + i);
-    printf("%-16s %26.0f\n", "0 0 30 2 *", (double)(now_ns() - begin_ns) / 100);
+    printf("%-16s %26.0f\n", "0 0 30 2 *", (double)(clock_now_ns() - begin_ns) / 100);
     htw_zone_destroy(berlin);
     return sum == 0;
 }

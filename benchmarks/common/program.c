@@ -99,6 +99,8 @@ static void set(struct bench_option *option, const char *text) {
     option->is_given = true;
     if (option->flag != NULL) {
         *option->flag = true;
+    } else if (option->text != NULL) {
+        *option->text = text;
     } else if (option->count != NULL) {
         *option->count = (uint64_t)parse_number(option, text);
     } else if (option->number != NULL) {

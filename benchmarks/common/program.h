@@ -40,6 +40,7 @@ struct bench_option {
 
     /* The destination of the value: one of these. */
     bool *flag;
+    const char **text;
     uint64_t *count;                      /* a whole number from `low` to `high` */
     double *number;                       /* any number from `low` to `high` */
     const char *(*set)(const char *text); /* returns NULL, or what is wrong with the text */
@@ -51,6 +52,8 @@ struct bench_option {
 /* Rows of the table. */
 #define OPTION_FLAG(name_, of_, target, about_) \
     { .name = name_, .of = of_, .flag = target, .about = about_ }
+#define OPTION_TEXT(name_, of_, target, about_) \
+    { .name = name_, .of = of_, .text = target, .about = about_ }
 #define OPTION_COUNT(name_, of_, target, low_, high_, about_) \
     { .name = name_, .of = of_, .count = target, .low = low_, .high = high_, .about = about_ }
 #define OPTION_NUMBER(name_, of_, target, low_, high_, about_) \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints what was measured as tables in Markdown, and compares it with the targets.
+"""Prints what was measured as tables in Markdown.
 
 A benchmark is a module with these names:
     TITLE                 of the report
@@ -7,7 +7,6 @@ A benchmark is a module with these names:
                           "peer" has a column always, another one if a row has not the default
     COLUMNS               of each workload: metric, head of the column, divisor of the values; of
                           "metric:spread", the least and the greatest of the runs
-    targets(figures)      workload, what, ">=" or "<=", the target, the figure or None
     blocks(figures, workload)
                           optional: the tables of a workload, in place of one with these columns
 If a run was done more than once, the median counts.
@@ -27,33 +26,12 @@ def number(value):
     return f"{value:.3g}"
 
 
-def ratio(value, base):
-    return None if value is None or not base else value / base
-
-
-def difference(value, base):
-    return None if value is None or base is None else value - base
-
-
 def table(head, rows):
     """Columns have the same width in each row, so that it can be read without Markdown, too."""
     widths = [max(map(len, column)) for column in zip(head, *rows)]
     lines = [head, ["-" * width for width in widths], *rows]
     return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths))
                      + " |" for line in lines)
-
-
-def target_table(targets):
-    rows = []
-    for workload, what, relation, target, reached in targets:
-        if reached is None:
-            verdict = "not measured"
-        elif reached >= target if relation == ">=" else reached <= target:
-            verdict = "yes"
-        else:
-            verdict = "**no**"
-        rows.append([workload, what, f"{relation} {target:.3g}", number(reached), verdict])
-    return table(["workload", "figure", "to reach", "here", "reached"], rows)
 
 
 class Figures:
@@ -81,10 +59,6 @@ class Figures:
         if (workload, row) in self.states:
             return None
         return self.medians.get(((workload, row), metric))
-
-    def get(self, workload, metric, **labels):
-        row = tuple(labels.get(label, default) for label, default in self.labels.items())
-        return self.value(workload, row, metric)
 
     def cell(self, workload, row, column):
         metric, _, divisor = column
@@ -134,6 +108,3 @@ def print_all(benchmark, document):
             print("\n\n".join(benchmark.blocks(figures, workload)))
         else:
             print(workload_table(benchmark, figures, workload))
-    targets = list(benchmark.targets(figures))
-    if targets:
-        print(f"\n## To reach\n\n{target_table(targets)}")

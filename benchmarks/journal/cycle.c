@@ -41,7 +41,7 @@ static void client_init(struct client *client, const struct options *options, un
     load_init(load, index);
     load->delay_max_ns = clock_ns(options->delay);
     load->replaces = true;
-    load->in_flight = options->in_flight / clients;
+    load->in_flight = ROUND_MAX / clients;
     load->put_next = options->jobs / clients;
 }
 
@@ -82,10 +82,8 @@ static void check(const struct peer *peer, const struct client *clients, unsigne
 
 static void run(const struct options *options) {
     const struct peer *peer = options->peer;
-    unsigned count = options->in_flight < peer->clients ? 1 : peer->clients;
-    if (options->delay > 0 && !peer->has_delays)
-        report_left_out("its delays are whole seconds");
-    peer->start(peer, options->in_flight);
+    unsigned count = peer->clients;
+    peer->start(peer, ROUND_MAX);
     struct client *clients = calloc(count, sizeof(*clients));
     if (clients == NULL)
         report_out_of_memory();

@@ -20,11 +20,6 @@ static const char *wanted;
 static uint64_t total_bytes;
 static uint64_t pages, pages_resident;
 
-uint64_t files_size(const char *path) {
-    struct stat found;
-    return stat(path, &found) == 0 ? (uint64_t)found.st_size : 0;
-}
-
 static int visit(const char *path, const struct stat *found, int type, struct FTW *place) {
     (void)place;
     if (type == FTW_F && S_ISREG(found->st_mode) &&

@@ -5,9 +5,6 @@
 
 #include <stdint.h>
 
-/* Of one file; 0 if there is none. */
-uint64_t files_size(const char *path);
-
 /* The sizes of all files whose path begins so, in folders, too. */
 uint64_t files_total(const char *prefix);
 

@@ -36,8 +36,6 @@ static void await_all(const struct peer *peer, void *connection, struct load *lo
 
 static void run(const struct options *options) {
     const struct peer *peer = options->peer;
-    if (!peer->has_delays)
-        report_left_out("its delays are whole seconds");
     peer->start(peer, 0);
     void *connection = peer->connect();
     static struct load warmup, measured;

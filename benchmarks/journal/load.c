@@ -7,22 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define NUMBER 16 /* hexadecimal digits */
-
-int64_t load_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 void load_init(struct load *load, unsigned client) {
     memset(load, 0, sizeof(*load));
     load->payload_size = PAYLOAD_MIN;
     load->in_flight = ROUND_MAX;
     load->serial = (uint64_t)client << 40;
-    load->start_ns = load_now_ns();
+    load->start_ns = clock_wall_ns();
     random_init(&load->random, client + 1);
 }
 
@@ -33,7 +26,7 @@ static int64_t next_deadline(struct load *load) {
     int64_t delay = load->delay_min_ns;
     if (range > 0)
         delay += (int64_t)(random_draw(&load->random) % (uint64_t)range);
-    return load_now_ns() + delay;
+    return clock_wall_ns() + delay;
 }
 
 static void write_number(char *text, uint64_t number) {
@@ -59,7 +52,7 @@ void load_delivered(struct load *load, const char *payload, size_t size) {
     int64_t deadline_ns = (int64_t)strtoull(text, &end, 16);
     if (size != load->payload_size || end != text + NUMBER)
         report_failure("a payload is damaged");
-    int64_t late_ns = load_now_ns() - deadline_ns;
+    int64_t late_ns = clock_wall_ns() - deadline_ns;
     if (late_ns < 0)
         report_failure("a job was delivered %lld ns early", (long long)-late_ns);
     histogram_record(&load->lateness, late_ns);

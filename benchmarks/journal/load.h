@@ -6,6 +6,7 @@
 #ifndef BENCH_JOURNAL_LOAD_H
 #define BENCH_JOURNAL_LOAD_H
 
+#include "../common/clock.h"
 #include "../common/histogram.h"
 #include "../common/random.h"
 
@@ -35,9 +36,6 @@ struct load {
     atomic_uint_fast64_t ended; /* durably */
     struct histogram lateness;  /* of those delivered */
 };
-
-/* By the wall clock. */
-int64_t load_now_ns(void);
 
 void load_init(struct load *load, unsigned client);
 

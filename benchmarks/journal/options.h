@@ -11,12 +11,10 @@
 
 struct options {
     const struct peer *peer;
-    char folder[4096];     /* of all files; absolute. It is the working directory, too */
-    char place[8];         /* "disk", or "tmpfs" */
+    char place[8]; /* "disk", or "tmpfs": where the working directory is, in which all files are */
     uint64_t threads;      /* that put */
     uint64_t jobs;         /* pending; of lateness: a second */
     uint64_t payload_size; /* bytes */
-    uint64_t in_flight;    /* the most of cycle */
     uint64_t log_mib;      /* of restart: the size of the log at the kill; 0: as it comes */
     bool is_random;        /* of space: deadlines in no order */
     double delay;          /* of cycle: the longest, in seconds */

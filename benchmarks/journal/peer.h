@@ -16,7 +16,6 @@ struct peer {
     const char *name; /* as struct named */
     const char *about;
     bool is_embedded; /* in this process; otherwise a server */
-    bool has_delays;  /* of fractions of a second */
     unsigned clients; /* of cycle */
 
     /* Starts on what the folder holds, or with nothing. Returns when it answers. `in_flight`: the

@@ -151,12 +151,12 @@ static void hold_log(void) {
         report_failure("a reader: %s", sqlite3_errmsg(reader));
 }
 
-#define PEER_HTW(name_, about_)                                                                \
-    {                                                                                          \
-        .name = name_, .about = about_, .is_embedded = true, .has_delays = true, .clients = 1, \
-        .start = start, .stop = stop, .connect = connect_to, .put = put, .pass = pass,         \
-        .round = make_round, .receive = receive, .count = count, .disk_bytes = disk_bytes,     \
-        .resident_bytes = process_resident_bytes, .hold_log = hold_log                         \
+#define PEER_HTW(name_, about_)                                                             \
+    {                                                                                       \
+        .name = name_, .about = about_, .is_embedded = true, .clients = 1, .start = start,  \
+        .stop = stop, .connect = connect_to, .put = put, .pass = pass, .round = make_round, \
+        .receive = receive, .count = count, .disk_bytes = disk_bytes,                       \
+        .resident_bytes = process_resident_bytes, .hold_log = hold_log                      \
     }
 
 const struct peer peer_htw =

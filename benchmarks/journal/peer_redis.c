@@ -140,7 +140,7 @@ static void put(void *connection, int64_t deadline_ns, const char *payload, size
 
 static void take(struct connection *self, struct load *load) {
     redisAppendCommand(self->redis, "ZRANGEBYSCORE %s -inf %lld LIMIT 0 %d", self->key,
-                       (long long)(load_now_ns() / 1000), (int)load->in_flight);
+                       (long long)(clock_wall_ns() / 1000), (int)load->in_flight);
 }
 
 static void make_round(void *connection, struct load *load) {
@@ -183,11 +183,11 @@ static uint64_t disk_bytes(void) {
     return files_total("appendonlydir/");
 }
 
-#define PEER_REDIS(name_, about_)                                                         \
-    {                                                                                     \
-        .name = name_, .about = about_, .has_delays = true, .clients = 2, .start = start, \
-        .stop = server_stop, .connect = connect_to, .put = put, .round = make_round,      \
-        .count = count, .disk_bytes = disk_bytes, .resident_bytes = server_resident_bytes \
+#define PEER_REDIS(name_, about_)                                                          \
+    {                                                                                      \
+        .name = name_, .about = about_, .clients = 2, .start = start, .stop = server_stop, \
+        .connect = connect_to, .put = put, .round = make_round, .count = count,            \
+        .disk_bytes = disk_bytes, .resident_bytes = server_resident_bytes                  \
     }
 
 const struct peer peer_redis =

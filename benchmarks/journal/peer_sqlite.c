@@ -119,7 +119,7 @@ static struct row lease_next(bool is_durable) {
     row.id = last_leased = sqlite3_column_int64(statements[NEXT], 0);
     sqlite3_reset(statements[NEXT]);
     if (is_durable) {
-        row.deadline_ns = load_now_ns();
+        row.deadline_ns = clock_wall_ns();
         sqlite3_bind_int64(statements[MOVE], 1, row.deadline_ns);
         sqlite3_bind_int64(statements[MOVE], 2, row.id);
         run(MOVE);
@@ -151,7 +151,7 @@ static void end_taken(void) {
 static void take(struct load *load) {
     taken_count = 0;
     size_t limit = load->in_flight < ROUND_MAX ? load->in_flight : ROUND_MAX;
-    sqlite3_bind_int64(statements[TAKE], 1, load_now_ns());
+    sqlite3_bind_int64(statements[TAKE], 1, clock_wall_ns());
     sqlite3_bind_int64(statements[TAKE], 2, (int64_t)limit);
     int result;
     while ((result = sqlite3_step(statements[TAKE])) == SQLITE_ROW) {
@@ -192,12 +192,11 @@ static uint64_t disk_bytes(void) {
     return files_total(PATH);
 }
 
-#define PEER_SQLITE(name_, about_)                                                             \
-    {                                                                                          \
-        .name = name_, .about = about_, .is_embedded = true, .has_delays = true, .clients = 1, \
-        .start = start, .stop = stop, .connect = connect_to, .put = put, .pass = pass,         \
-        .round = make_round, .count = count, .disk_bytes = disk_bytes,                         \
-        .resident_bytes = process_resident_bytes                                               \
+#define PEER_SQLITE(name_, about_)                                                          \
+    {                                                                                       \
+        .name = name_, .about = about_, .is_embedded = true, .clients = 1, .start = start,  \
+        .stop = stop, .connect = connect_to, .put = put, .pass = pass, .round = make_round, \
+        .count = count, .disk_bytes = disk_bytes, .resident_bytes = process_resident_bytes  \
     }
 
 const struct peer peer_sqlite =

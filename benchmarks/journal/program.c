@@ -29,12 +29,11 @@ static const void *peers[PEERS_MAX] = {
 #endif
 };
 
-static struct options options = { .threads = 1, .payload_size = PAYLOAD_MIN, .in_flight = 1000 };
+static struct options options = { .threads = 1, .payload_size = PAYLOAD_MIN };
 
 static const char *set_folder(const char *path) {
     struct statfs found;
-    if (chdir(path) != 0 || getcwd(options.folder, sizeof(options.folder)) == NULL ||
-        statfs(".", &found) != 0)
+    if (chdir(path) != 0 || statfs(".", &found) != 0)
         return strerror(errno);
     strcpy(options.place, found.f_type == TMPFS_MAGIC ? "tmpfs" : "disk");
     return NULL;
@@ -45,8 +44,6 @@ static struct bench_option table[] = {
     OPTION_COUNT("threads", "put queue queue-durable", &options.threads, 1, 1024, "that put (1)"),
     OPTION_COUNT("jobs", NULL, &options.jobs, 1, 100e6,
                  "pending (cycle 1000; space, restart 1000000); of lateness: a second (10000)"),
-    OPTION_COUNT("in-flight", "cycle", &options.in_flight, 1, 1e6,
-                 "jobs delivered and not done, at most (1000)"),
     OPTION_NUMBER("delay", "cycle", &options.delay, 0, 3600,
                   "of each job: at random up to so many seconds (0: due at once)"),
     OPTION_COUNT("payload", "space", &options.payload_size, PAYLOAD_MIN, PAYLOAD_MAX, "bytes (32)"),
@@ -84,7 +81,7 @@ static void name_case(char *name, size_t size) {
 static const struct options *read_options(void) {
     char case_name[60] = "";
     options.peer = given.peer;
-    if (options.folder[0] == '\0')
+    if (options.place[0] == '\0')
         options_wrong("--folder is missing", "an empty folder for all files");
     if (options.log_mib > 0 && options.peer->hold_log == NULL)
         options_wrong("--log: the peer has no such log", options.peer->name);

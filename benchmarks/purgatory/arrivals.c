@@ -88,11 +88,6 @@ static void try_rate(const struct options *options, double rate, double seconds,
     service_check(&service, submitted, expired);
 }
 
-static void report_outcome(const struct outcome *outcome) {
-    report_number("expired_percent", 100 * (double)outcome->expired / (double)outcome->submitted);
-    report_percentiles("completed_late", &outcome->late);
-}
-
 static void find_rate(const struct options *options, double most) {
     static struct outcome outcome;
     for (double rate = most; rate >= most * LOWEST; rate *= STEP_DOWN) {
@@ -101,7 +96,8 @@ static void find_rate(const struct options *options, double most) {
             continue;
         report_number("sustained_per_s", outcome.served_per_s);
         report_number("cpu_ns_per_operation", outcome.cpu_ns);
-        report_outcome(&outcome);
+        report_number("expired_percent", 100 * (double)outcome.expired / (double)outcome.submitted);
+        report_percentiles("completed_late", &outcome.late);
         return;
     }
     report_number("not_sustained_per_s", most * LOWEST); /* a busy machine */
@@ -109,22 +105,13 @@ static void find_rate(const struct options *options, double most) {
 
 static void run(const struct options *options) {
     samples_init(&samples);
-    service_start(&service, options, &driver_hooks, NULL);
+    service_start(&service, options, &driver_hooks);
     static struct outcome outcome;
-    if (options->rate != 0) {
-        try_rate(options, options->rate, given.seconds, &outcome);
-        report_number("served_per_s", outcome.served_per_s);
-        report_number("cpu_ns_per_operation", outcome.cpu_ns);
-        report_count("sustained", outcome.sustained);
-        report_outcome(&outcome);
-        return;
-    }
     try_rate(options, TOO_FAST, given.warmup, &outcome); /* allocates memory, warms up */
     try_rate(options, COMMON_RATE, given.seconds, &outcome);
     report_number("cpu_ns_per_operation_at_200k", outcome.cpu_ns);
     try_rate(options, TOO_FAST, given.seconds, &outcome);
     report_number("served_per_s_at_most", outcome.served_per_s);
-    report_number("cpu_ns_per_operation_at_most", outcome.cpu_ns);
     find_rate(options, outcome.served_per_s);
 }
 

@@ -58,7 +58,7 @@ static void submit(struct waiter *waiter, struct random *random) {
 
 static void run(const struct options *options) {
     static const struct hooks hooks = { never, note, service_count_release };
-    service_start(&service, options, &hooks, NULL);
+    service_start(&service, options, &hooks);
     int64_t periods = clock_ns(given.seconds) / PERIOD_NS;
     uint64_t waiters = (uint64_t)periods * REQUESTS_A_PERIOD;
     struct waiter *all = calloc(waiters, sizeof(*all));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - the memory of a pending request, with its timer and its `struct htw_request`; and
+ * memory.c - the memory of a pending request, with its `struct htw_request`; and
  * what is left when all are completed. The user's own struct is just the request here.
  */
 #include "keys.h"
@@ -12,7 +12,6 @@
 #include "../common/random.h"
 #include "../common/report.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,28 +21,6 @@
 static struct service service;
 static bool event_has_come; /* read by this thread alone: nothing expires */
 static uint64_t released;
-
-/* What the library has allocated. Threads of the scheduler may allocate, too. */
-static _Atomic uint64_t live_bytes, live_blocks;
-
-static void *allocate(void *context, size_t size, size_t alignment) {
-    (void)context;
-    size_t wanted = (size + alignment - 1) / alignment * alignment;
-    void *memory = alignment <= 16 ? malloc(size) : aligned_alloc(alignment, wanted);
-    if (memory != NULL) {
-        live_bytes += size;
-        live_blocks++;
-    }
-    return memory;
-}
-
-static void deallocate(void *context, void *memory, size_t size, size_t alignment) {
-    (void)context;
-    (void)alignment;
-    live_bytes -= size;
-    live_blocks--;
-    free(memory);
-}
 
 static bool is_ready(void *context, struct htw_request *request) {
     (void)context;
@@ -96,15 +73,12 @@ static void complete_all(const struct options *options) {
 }
 
 struct held {
-    uint64_t purgatory, scheduler, allocated, blocks, resident;
+    uint64_t purgatory, resident;
 };
 
 static struct held measure(void) {
     return (struct held) {
         .purgatory = service_stats(&service).memory_bytes,
-        .scheduler = service_scheduler_bytes(&service),
-        .allocated = live_bytes,
-        .blocks = live_blocks,
         .resident = process_resident_bytes(),
     };
 }
@@ -117,13 +91,9 @@ static void report_pending(const struct options *options, const struct held *bef
     struct held full = measure();
     double own = (double)sizeof(struct htw_request);
     double purgatory = each(full.purgatory, before->purgatory, options);
-    double scheduler = each(full.scheduler, before->scheduler, options);
     report_number("request_bytes", own);
     report_number("purgatory_bytes", purgatory);
-    report_number("scheduler_bytes", scheduler);
-    report_number("bytes_per_request", own + purgatory + scheduler);
-    report_number("allocated_bytes_per_request",
-                  own + each(full.allocated, before->allocated, options));
+    report_number("bytes_per_request", own + purgatory);
     report_number("resident_bytes_per_request", each(full.resident, before->resident, options));
 }
 
@@ -136,14 +106,11 @@ static void report_left(const struct held *before, uint64_t submitted) {
     clock_sleep_until(clock_now_ns() + SETTLE_NS);
     struct held after = measure();
     report_number("retained_purgatory_bytes", (double)after.purgatory - (double)before->purgatory);
-    report_number("retained_scheduler_bytes", (double)after.scheduler - (double)before->scheduler);
-    report_number("retained_blocks", (double)after.blocks - (double)before->blocks);
 }
 
 static void run(const struct options *options) {
     static const struct hooks hooks = { is_ready, ignore, count };
-    static const struct htw_allocator allocator = { allocate, deallocate, NULL };
-    service_start(&service, options, &hooks, &allocator);
+    service_start(&service, options, &hooks);
 
     /* So that what is allocated for a first request is not measured. */
     struct htw_request first;

@@ -10,14 +10,12 @@
 
 struct options {
     uint64_t threads;
-    uint64_t shards;      /* of the purgatory; 0: its own choice */
     uint64_t workers;     /* that run callbacks; 0: the expirer does */
     uint64_t per_request; /* keys of a request */
     uint64_t keys;        /* of all requests */
     bool own_keys;        /* of pair: each thread has so many for itself */
     bool distinct;        /* of memory: no two requests share a key */
     uint64_t requests;    /* pending at any time, over all threads */
-    double rate;          /* of arrivals: so many a second; 0: look for the highest */
 };
 
 #endif

@@ -188,7 +188,7 @@ static void measure(const struct options *options) {
 static void run(const struct options *options) {
     uint64_t threads = options->threads;
     static const struct hooks hooks = { is_ready, note_reason, free_place };
-    service_start(&service, options, &hooks, NULL);
+    service_start(&service, options, &hooks);
     submitters = allocate(threads * sizeof(*submitters));
     for (uint64_t i = 0; i < threads; i++)
         prepare(&submitters[i], options, i);

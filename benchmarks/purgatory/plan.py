@@ -33,10 +33,7 @@ def prepare(options, _):
 
 
 def build_kafka(options):
-    place = peers.jars(options.build, "kafka")
-    options.kafka = peers.compile_java(options.build, "purgatory", place, "purgatory/jvm")
-    options.versions["JVM"] = peers.java_version()
-    options.versions["kafka"] = peers.version_of(place, "kafka-server-common")
+    options.kafka = peers.build_java(options, "purgatory", kafka="kafka-server-common")
 
 
 def htw(options, workload, *arguments):

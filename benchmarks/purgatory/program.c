@@ -19,8 +19,6 @@ static struct bench_option table[] = {
                  "that submit and complete (1)"),
     OPTION_COUNT("workers", NULL, &options.workers, 0, 256,
                  "threads of the scheduler that run callbacks (0: the expirer does)"),
-    OPTION_COUNT("shards", NULL, &options.shards, 1, 65536,
-                 "of the purgatory: a power of two (its own choice)"),
     OPTION_COUNT("per-request", "pair memory", &options.per_request, 1, KEYS_PER_REQUEST_MAX,
                  "keys of a request (2)"),
     OPTION_COUNT("keys", "pair memory", &options.keys, 1, 10e6, "how many keys there are (1000)"),
@@ -28,8 +26,6 @@ static struct bench_option table[] = {
     OPTION_FLAG("distinct", "memory", &options.distinct, "each request has keys of its own"),
     OPTION_COUNT("requests", "pair memory", &options.requests, 1, 10e6,
                  "pending at any time (pair 1000; memory 1000000)"),
-    OPTION_NUMBER("rate", "arrivals", &options.rate, 1, 1e9,
-                  "requests a second (looks for the highest)"),
     OPTION_NUMBER("seconds", "pair arrivals wake expire", &given.seconds, 0.01, 3600,
                   "measured time (arrivals 1.5; others 2)"),
     OPTION_NUMBER("warmup", NULL, &given.warmup, 0.01, 3600,
@@ -57,15 +53,13 @@ static void set_keys(char *case_name, size_t size) {
 }
 
 static const struct options *read_options(void) {
-    char case_name[80] = "", workers[16] = "", shards[16] = "";
+    char case_name[80] = "", workers[16] = "";
     if (given.count != 0)
         set_keys(case_name, sizeof(case_name));
     if (options.workers != 0)
         snprintf(workers, sizeof(workers), "-w%d", (int)options.workers);
-    if (options.shards != 0)
-        snprintf(shards, sizeof(shards), "-s%d", (int)options.shards);
-    report_init("\"workload\":\"%s\",\"case\":\"%s\",\"peer\":\"htw%s%s\",\"threads\":%u",
-                given.workload->name, case_name, workers, shards, (unsigned)options.threads);
+    report_init("\"workload\":\"%s\",\"case\":\"%s\",\"peer\":\"htw%s\",\"threads\":%u",
+                given.workload->name, case_name, workers, (unsigned)options.threads);
     return &options;
 }
 

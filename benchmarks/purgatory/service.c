@@ -13,11 +13,10 @@
 static _Atomic uint64_t released;
 
 void service_start(struct service *service, const struct options *options,
-                   const struct hooks *hooks, const struct htw_allocator *allocator) {
+                   const struct hooks *hooks) {
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
     scheduler_options.workers = (uint32_t)options->workers;
     scheduler_options.start_threads = true;
-    scheduler_options.allocator = allocator;
     int error = htw_scheduler_create(&service->scheduler, &scheduler_options);
     if (error != 0)
         report_failure("htw_scheduler_create: %s", strerror(-error));
@@ -25,8 +24,6 @@ void service_start(struct service *service, const struct options *options,
     purgatory_options.try_complete = hooks->try_complete;
     purgatory_options.on_complete = hooks->on_complete;
     purgatory_options.release = hooks->release;
-    purgatory_options.shards = (uint32_t)options->shards;
-    purgatory_options.allocator = allocator;
     error = htw_purgatory_create(&service->purgatory, service->scheduler, &purgatory_options);
     if (error != 0)
         report_failure("htw_purgatory_create: %s", strerror(-error));
@@ -55,14 +52,6 @@ struct htw_purgatory_stats service_stats(struct service *service) {
     if (error != 0)
         report_failure("htw_purgatory_stats: %s", strerror(-error));
     return stats;
-}
-
-uint64_t service_scheduler_bytes(struct service *service) {
-    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    int error = htw_scheduler_get_stats(service->scheduler, &stats);
-    if (error != 0)
-        report_failure("htw_scheduler_stats: %s", strerror(-error));
-    return stats.memory_bytes;
 }
 
 void service_check(struct service *service, uint64_t submitted, uint64_t expired) {

@@ -19,17 +19,15 @@ struct hooks {
     void (*release)(void *context, struct htw_request *request);
 };
 
-/* Starts both, or ends the process. `allocator` may be NULL. */
+/* Starts both, or ends the process. */
 void service_start(struct service *service, const struct options *options,
-                   const struct hooks *hooks, const struct htw_allocator *allocator);
+                   const struct hooks *hooks);
 
 /* A hook `release` that counts, and a wait until `count` requests are released. */
 void service_count_release(void *context, struct htw_request *request);
 void service_await_releases(uint64_t count);
 
 struct htw_purgatory_stats service_stats(struct service *service);
-
-uint64_t service_scheduler_bytes(struct service *service);
 
 /* Ends the process unless `expired` of the submitted requests have expired, all others have
    completed, and nothing is pending. */

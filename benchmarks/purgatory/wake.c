@@ -55,7 +55,7 @@ static void wake(struct waiter *waiter, uint32_t number) {
 
 static void run(const struct options *options) {
     static const struct hooks hooks = { is_ready, note, service_count_release };
-    service_start(&service, options, &hooks, NULL);
+    service_start(&service, options, &hooks);
     uint64_t waiters = (uint64_t)(given.seconds * 1e9) / PERIOD_NS;
     struct waiter *all = calloc(waiters, sizeof(*all));
     if (all == NULL)

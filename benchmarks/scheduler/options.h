@@ -11,7 +11,6 @@ struct options {
     uint64_t producers;
     int workers;     /* -1: the peer's own choice */
     uint64_t timers; /* of stall and memory */
-    uint64_t lag;    /* of threads: how many timers of a producer are pending */
 };
 
 #endif

@@ -52,7 +52,6 @@ static void run(const struct options *options) {
     if (peer->pending() != LAG || stray_count() != 0)
         report_failure("%llu timers are pending", (unsigned long long)peer->pending());
     report_number("ns_per_pair_p50", (double)histogram_quantile_ns(&measured, 0.5) / LAPS / LAG);
-    report_number("ns_per_pair_p10", (double)histogram_quantile_ns(&measured, 0.1) / LAPS / LAG);
 }
 
 const struct workload workload_pair = {

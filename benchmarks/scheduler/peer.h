@@ -38,8 +38,6 @@ struct peer {
     bool (*cancel)(uint64_t handle);
     /* How many timers are pending; NULL: it does not count them. */
     uint64_t (*pending)(void);
-    /* The bytes that it reports; or NULL. */
-    uint64_t (*memory_bytes)(void);
 };
 
 static inline void peer_schedule(const struct peer *peer, int64_t now_ns, int64_t delay_ns,

@@ -2,8 +2,6 @@
 /* peer_htw.c - htw's scheduler with its defaults, except for what the names of the variants say. */
 #include "peer.h"
 
-#include <htw/observe.h>
-
 #include <string.h>
 
 static struct htw_scheduler *scheduler;
@@ -50,14 +48,8 @@ static uint64_t pending(void) {
     return htw_pending(scheduler);
 }
 
-static uint64_t memory_bytes(void) {
-    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    return htw_scheduler_get_stats(scheduler, &stats) == 0 ? stats.memory_bytes : 0;
-}
-
 /* The members that are the same in all of them. */
-#define HTW_MEMBERS \
-    .has_workers = true, .cancel = cancel, .pending = pending, .memory_bytes = memory_bytes
+#define HTW_MEMBERS .has_workers = true, .cancel = cancel, .pending = pending
 
 const struct peer peer_htw = {
     .name = "htw",

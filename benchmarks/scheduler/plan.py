@@ -7,19 +7,17 @@ ABOUT = "Measures htw's scheduler and the timers of C programs, of the JVM, of G
 ROUNDS = "1; threads, foreign and pair 2"
 LIMIT_S = 300
 
-JVM_PEERS = {"jdk": ["jdk"], "netty": ["netty-1ms", "netty-100ms"], "kafka": ["kafka"]}
-ARTIFACTS = {"netty": "netty-common", "kafka": "kafka-server-common"}
-PEERS = {
+JVM_PEERS = {
     "jdk": "ScheduledThreadPoolExecutor",
-    "jdk-forkjoin": "ForkJoinPool.schedule() of JDK 25",
     "netty-1ms": "HashedWheelTimer, tick 1 ms",
     "netty-100ms": "HashedWheelTimer, tick 100 ms",
     "kafka": "SystemTimer",
+}
+PEERS = {
+    **JVM_PEERS,
     "go": "time.AfterFunc()",
     "tokio": "a task that sleeps",
     "tokio-sleep": "a sleep without a task",
-    "tokio-alt": "a task that sleeps, with tokio's alternative timer",
-    "tokio-sleep-alt": "a sleep without a task, with tokio's alternative timer",
 }
 GO = "scheduler/go"
 TOKIO = "scheduler/tokio"
@@ -33,40 +31,15 @@ def prepare(options, _):
     if options.quick:
         options.peers = [peer for peer in options.peers if not peer.startswith("lib")]
     options.outside, options.jvm_peers = {}, []
-    options.java = {}  # of the peers that need another one than that on the PATH
-    recipes = {}
     if options.build:
-        recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS})
-        recipes["go"] = lambda: build_go(options)
-        recipes["tokio"] = lambda: build_tokio(options, "")
-    if options.build and not options.quick:
-        recipes["jdk-forkjoin"] = lambda: build_forkjoin(options)
-        recipes["tokio-alt"] = lambda: build_tokio(options, "-alt", "--cfg tokio_unstable")
-    peers.build(recipes, options.versions)
+        peers.build({"JVM": lambda: build_java(options), "go": lambda: build_go(options),
+                     "tokio": lambda: build_tokio(options)}, options.versions)
 
 
-def add_java(options, name, names, place=None):
-    """Compiles the peers of a folder, and adds those of these names."""
-    path = peers.compile_java(options.build, f"scheduler-{name}", place, "scheduler/jvm",
-                              f"scheduler/jvm/{name}")
-    options.versions["JVM"] = peers.java_version()
-    options.jvm_peers += names
-    options.outside.update(dict.fromkeys(names, path))
-
-
-def build_java(options, name):
-    place = peers.jars(options.build, name) if name in ARTIFACTS else None
-    add_java(options, name, JVM_PEERS[name][:1] if options.quick else JVM_PEERS[name], place)
-    if place:
-        options.versions[name] = peers.version_of(place, ARTIFACTS[name])
-
-
-def build_forkjoin(options):
-    """Of the JDK, too, but it needs a newer one to run."""
-    java = peers.newer_java(options.build)
-    add_java(options, "jdk", ["jdk-forkjoin"])
-    options.java["jdk-forkjoin"] = java
-    options.versions["jdk-forkjoin"] = peers.java_version(java)
+def build_java(options):
+    path = peers.build_java(options, "scheduler", netty="netty-common", kafka="kafka-server-common")
+    options.jvm_peers = [peer for peer in JVM_PEERS if not options.quick or peer != "netty-100ms"]
+    options.outside.update(dict.fromkeys(options.jvm_peers, path))
 
 
 def build_go(options):
@@ -75,10 +48,9 @@ def build_go(options):
     options.versions["Go"] = version
 
 
-def build_tokio(options, suffix, flags=""):
-    plugin, version = peers.build_rust(options.build, TOKIO, flags)
-    command = [options.program, "--plugin", plugin]
-    options.outside.update({f"{peer}{suffix}": command for peer in ("tokio", "tokio-sleep")})
+def build_tokio(options):
+    plugin, version = peers.build_rust(options.build, TOKIO)
+    options.outside.update(dict.fromkeys(("tokio", "tokio-sleep"), [options.program, "--plugin", plugin]))
     options.versions["tokio"] = f"{peers.locked_version(TOKIO, 'tokio')} ({version})"
 
 
@@ -87,8 +59,7 @@ def run(options, workload, peer, *arguments):
     if peer not in options.jvm_peers:
         return measure.Run([*options.outside.get(peer, [options.program]), *what])
     heap = min(measure.available_mib() * 3 // 4, HEAP_MIB_MAX)
-    java = options.java.get(peer, "java")
-    return measure.Run([*peers.java(options.outside[peer], heap, java), *what])
+    return measure.Run([*peers.java(options.outside[peer], heap), *what])
 
 
 def native(options):
@@ -98,7 +69,7 @@ def native(options):
 
 def firing(options):
     """The peers outside of C whose timers fire."""
-    return options.jvm_peers + [peer for peer in native(options) if not peer.startswith("tokio-sleep")]
+    return options.jvm_peers + [peer for peer in native(options) if peer != "tokio-sleep"]
 
 
 def plan_pairs(options, in_c):
@@ -111,8 +82,6 @@ def plan_pairs(options, in_c):
             yield run(options, "threads", peer, *many, *warm)
         for peer in options.jvm_peers:
             yield run(options, "threads", peer, *many, *length)
-        if producers == "1":
-            yield run(options, "threads", "htw", *warm, "--lag", "6600")
     for peer in in_c + native(options):
         yield run(options, "foreign", peer, *warm)
     for peer in options.jvm_peers:
@@ -146,7 +115,7 @@ def plan_rest(options, others):
     yield [run(options, "idle", peer) for peer in ["htw", *others, *(["tokio"] if "tokio" in options.outside else [])]]
     yield run(options, "memory", "htw")
     # Two million in C and Rust are enough: libevent takes a minute for ten.
-    few = [*others, "tokio", "tokio-alt"]
+    few = [*others, "tokio"]
     for peer in others + firing(options):
         yield run(options, "memory", peer, *["--timers", "200000"] * (peer in few))
 

@@ -40,28 +40,23 @@ static struct bench_option table[] = {
                   "seconds before the measured time (2)"),
     OPTION_COUNT("timers", "stall memory", &options.timers, 1000, 100e6,
                  "how many timers (1000000)"),
-    OPTION_COUNT("lag", "threads", &options.lag, 1, 1e6, "pending timers of a producer (1000)"),
     OPTION_FLAG("quick", NULL, &given.is_quick,
                 "a fifth of the measured time and half of the warm-up"),
     { 0 },
 };
 
 static const struct options *read_options(void) {
-    char workers_part[16] = "", lag_part[16] = "";
+    char workers_part[16] = "";
     options.peer = given.peer;
     if (workers != HTW_CHOICE && !options.peer->has_workers)
         options_wrong("--workers: the peer has none", options.peer->name);
     if (workers != HTW_CHOICE)
         snprintf(workers_part, sizeof(workers_part), "-w%d", (int)workers);
-    if (options.lag != 0)
-        snprintf(lag_part, sizeof(lag_part), "-lag%d", (int)options.lag);
     options.workers = workers == HTW_CHOICE ? -1 : (int)workers;
-    if (options.lag == 0)
-        options.lag = 1000;
     if (options.timers == 0)
         options.timers = given.count;
-    report_init("\"workload\":\"%s\",\"peer\":\"%s%s%s\",\"producers\":%u", given.workload->name,
-                options.peer->name, workers_part, lag_part, (unsigned)options.producers);
+    report_init("\"workload\":\"%s\",\"peer\":\"%s%s\",\"producers\":%u", given.workload->name,
+                options.peer->name, workers_part, (unsigned)options.producers);
     return &options;
 }
 

@@ -7,14 +7,15 @@
 
 #include <stdlib.h>
 
+#define LAG 1000 /* pending timers of a producer */
+
 struct producer {
     alignas(64) _Atomic uint64_t pairs; /* written by the producer */
     const struct peer *peer;
     struct delays delays;
     pthread_t thread;
     uint64_t scheduled, cancelled;
-    unsigned lag;
-    uint64_t *handles;
+    uint64_t handles[LAG];
 };
 
 static struct producer *producers;
@@ -28,29 +29,27 @@ static void schedule(struct producer *producer, int64_t now_ns, unsigned i) {
 
 static void lap(struct producer *producer) {
     const struct peer *peer = producer->peer;
-    unsigned lag = producer->lag;
     int64_t now_ns = clock_now_ns();
     unsigned cancelled = 0;
-    for (unsigned i = 0; i < lag; i++) {
+    for (unsigned i = 0; i < LAG; i++) {
         uint64_t oldest = producer->handles[i];
         schedule(producer, now_ns, i);
         cancelled += peer->cancel(oldest);
     }
-    producer->scheduled += lag;
+    producer->scheduled += LAG;
     producer->cancelled += cancelled;
 }
 
 static void *produce(void *context) {
     struct producer *producer = context;
-    for (unsigned i = 0; i < producer->lag; i++)
+    for (unsigned i = 0; i < LAG; i++)
         schedule(producer, clock_now_ns(), i);
-    producer->scheduled = producer->lag;
+    producer->scheduled = LAG;
     while (!atomic_load_explicit(&stopping, memory_order_relaxed)) {
         lap(producer);
-        atomic_store_explicit(&producer->pairs, producer->pairs + producer->lag,
-                              memory_order_relaxed);
+        atomic_store_explicit(&producer->pairs, producer->pairs + LAG, memory_order_relaxed);
     }
-    for (unsigned i = 0; i < producer->lag; i++)
+    for (unsigned i = 0; i < LAG; i++)
         producer->cancelled += producer->peer->cancel(producer->handles[i]);
     return NULL;
 }
@@ -64,12 +63,7 @@ static uint64_t pairs(void) {
 
 static void start_producer(const struct options *options, uint64_t number) {
     struct producer *producer = &producers[number];
-    unsigned lag = (unsigned)options->lag;
-    *producer = (struct producer) { .peer = options->peer,
-                                    .lag = lag,
-                                    .handles = malloc(lag * sizeof(*producer->handles)) };
-    if (producer->handles == NULL)
-        report_out_of_memory();
+    *producer = (struct producer) { .peer = options->peer };
     delays_init(&producer->delays, number, HTW_SECOND, 30 * HTW_SECOND);
     producer->thread = thread_start(produce, producer);
 }

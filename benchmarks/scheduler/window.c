@@ -8,23 +8,10 @@
 #include "expirations.h"
 
 #define SAMPLE_NS 10000000
-#define MEMORY_SAMPLE 10 /* less often, because it costs htw 50 us */
 #define PATIENCE_NS 5000000000
 
-struct peaks {
-    uint64_t pending;
-    uint64_t memory_bytes;
-};
-
-static void sample(const struct peer *peer, unsigned number, struct peaks *peaks) {
-    uint64_t pending = peer->pending != NULL ? peer->pending() : 0;
-    if (pending > peaks->pending)
-        peaks->pending = pending;
-    if (peer->memory_bytes == NULL || number % MEMORY_SAMPLE != 0)
-        return;
-    uint64_t bytes = peer->memory_bytes();
-    if (bytes > peaks->memory_bytes)
-        peaks->memory_bytes = bytes;
+static uint64_t count_pending(const struct peer *peer) {
+    return peer->pending != NULL ? peer->pending() : 0;
 }
 
 void window_measure_pairs(const struct options *options, window_pairs *pairs) {
@@ -33,11 +20,11 @@ void window_measure_pairs(const struct options *options, window_pairs *pairs) {
     int64_t cpu_before_ns = process_cpu_ns();
     int64_t start_ns = clock_now_ns();
     int64_t end_ns = start_ns + clock_ns(given.seconds);
-    struct peaks peaks = { 0 };
-    unsigned number = 0;
+    uint64_t pending_max = 0;
     for (int64_t next_ns = start_ns; next_ns < end_ns; next_ns += SAMPLE_NS) {
         clock_sleep_until(next_ns);
-        sample(options->peer, number++, &peaks);
+        uint64_t pending = count_pending(options->peer);
+        pending_max = pending > pending_max ? pending : pending_max;
     }
     clock_sleep_until(end_ns);
     /* On a busy machine no lap may end in a short time. */
@@ -51,16 +38,13 @@ void window_measure_pairs(const struct options *options, window_pairs *pairs) {
     report_number("pairs_per_s", (double)done / seconds);
     report_number("cpu_ns_per_pair", (double)cpu_ns / (double)done);
     if (options->peer->pending != NULL)
-        report_count("pending_max", peaks.pending);
-    if (options->peer->memory_bytes != NULL)
-        report_count("memory_bytes_max", peaks.memory_bytes);
+        report_count("pending_max", pending_max);
 }
 
 void window_check(const struct options *options, uint64_t scheduled, uint64_t cancelled) {
-    const struct peer *peer = options->peer;
     int64_t deadline_ns = clock_now_ns() + PATIENCE_NS;
     for (;;) {
-        uint64_t pending = peer->pending != NULL ? peer->pending() : 0;
+        uint64_t pending = count_pending(options->peer);
         if (cancelled + stray_count() == scheduled && pending == 0)
             return;
         if (clock_now_ns() >= deadline_ns)

@@ -16,7 +16,6 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 60000
@@ -92,12 +91,6 @@ void client_say(struct client *client, const char *command) {
     client_send(client, command, strlen(command));
 }
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 size_t client_write_put(char *text, unsigned delay_s) {
     return (size_t)sprintf(text, "put 0 %u 120 %d\r\n%0*d\r\n", delay_s, BODY_SIZE, BODY_SIZE, 0);
 }
@@ -105,12 +98,12 @@ size_t client_write_put(char *text, unsigned delay_s) {
 void client_put(struct client *client, unsigned delay_s) {
     char text[128];
     int size = sprintf(text, "put 0 %u 120 %d\r\n%0*lld\r\n", delay_s, BODY_SIZE, BODY_SIZE,
-                       (long long)now_ns());
+                       (long long)clock_wall_ns());
     client_send(client, text, (size_t)size);
 }
 
 int64_t client_age_ns(const char *body) {
-    return now_ns() - strtoll(body, NULL, 10);
+    return clock_wall_ns() - strtoll(body, NULL, 10);
 }
 
 void client_receive(struct client *client, bool blocks) {

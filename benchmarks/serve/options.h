@@ -6,10 +6,10 @@
 #include "../common/program.h"
 
 struct options {
-    bool is_htw;        /* otherwise beanstalkd */
-    bool is_durable;    /* INSERTED comes when the disk has the job; otherwise there is no file */
-    char program[4096]; /* htw-serve */
-    char folder[4096];  /* of all files. It is the working directory, too */
+    bool is_htw;         /* otherwise beanstalkd */
+    bool is_durable;     /* INSERTED comes when the disk has the job; otherwise there is no file */
+    const char *program; /* htw-serve */
+    const char *folder;  /* of all files: the working directory */
     uint64_t clients;
     uint64_t count; /* jobs or commands */
     uint64_t rate;  /* jobs a second; 0: half of what it can do */

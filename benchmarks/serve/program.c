@@ -4,8 +4,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,17 +24,9 @@ static const void *peers[PEERS_MAX] = { &htw, &beanstalkd };
 
 static struct options options;
 
-static const char *set_program(const char *path) {
-    return realpath(path, options.program) == NULL ? strerror(errno) : NULL;
-}
-
-static const char *set_folder(const char *path) {
-    return realpath(path, options.folder) == NULL ? strerror(errno) : NULL;
-}
-
 static struct bench_option table[] = {
-    OPTION_SET("serve", NULL, set_program, "the program htw-serve"),
-    OPTION_SET("folder", NULL, set_folder, "an empty folder for all files"),
+    OPTION_TEXT("serve", NULL, &options.program, "the absolute path of htw-serve"),
+    OPTION_TEXT("folder", NULL, &options.folder, "an empty folder for all files"),
     OPTION_FLAG("durable", NULL, &options.is_durable, "what is answered is on the disk"),
     OPTION_COUNT("clients", OF_CLIENTS, &options.clients, 1, 20000,
                  "connections (1; hand 16, waiting 10000)"),
@@ -54,9 +44,9 @@ static struct bench_option table[] = {
 
 static const struct options *read_options(void) {
     options.is_htw = given.peer == &htw;
-    if (options.program[0] == '\0' && options.is_htw)
+    if (options.program == NULL && options.is_htw)
         options_wrong("--serve is missing", "the program htw-serve");
-    if (options.folder[0] == '\0')
+    if (options.folder == NULL)
         options_wrong("--folder is missing", "an empty folder for all files");
     if (chdir(options.folder) != 0)
         options_wrong("--folder", strerror(errno));

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures of the server, and what is to be reached."""
-
-from common.report import ratio
+"""The figures of the server."""
 
 TITLE = "Server"
 LABELS = {"mode": "memory", "clients": 1, "peer": "htw"}
@@ -20,20 +18,3 @@ COLUMNS = {
     "delayed": [("put_per_s", "k puts/s", 1e3), ("resident_mib", "memory, MiB", 1), ("start_ms", "start, ms", 1),
                 ("started_mib", "memory after it, MiB", 1)],
 }
-# Durable puts of htw over those of beanstalkd with -f0, by clients.
-DURABLE = {1: 1, 16: 6, 256: 15}
-
-
-def over(figures, mode, clients):
-    htw, other = (figures.get("put", "jobs_per_s", peer=peer, mode=mode, clients=clients)
-                  for peer in ("htw", "beanstalkd"))
-    return ratio(htw, other)
-
-
-def targets(figures):
-    for clients, wanted in DURABLE.items():
-        yield "put", f"{clients} clients over beanstalkd, in memory", ">=", 1, over(figures, "memory", clients)
-        yield "put", f"{clients} clients over beanstalkd, durable", ">=", wanted, over(figures, "durable", clients)
-    for what, metric in (("that change nothing", "touch_p99_us"), ("that put", "put_p99_us")):
-        yield ("beside", f"p99 beside a million commands {what}, us", "<=", 1500,
-               figures.get("beside", metric, peer="htw", mode="memory"))

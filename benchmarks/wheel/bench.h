@@ -63,9 +63,8 @@ struct bench_implementation {
     size_t timer_size; /* bytes of a timer, its callback and argument included */
     bool counts_only;  /* its timers never fire: left out where they must */
 
-    /* `capacity`: the most timers that are armed at once. Returns NULL if it cannot. */
+    /* `capacity`: the most timers that are armed at once. Returns NULL if it cannot. Nothing is destroyed: the process ends. */
     void *(*create)(size_t capacity, struct bench_tally *tally);
-    void (*destroy)(void *self);
     /* Makes a timer in zeroed memory. */
     void (*init)(void *self, void *timer);
     /* Arms a timer that is not armed, for a tick after the clock. */

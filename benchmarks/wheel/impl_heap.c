@@ -27,11 +27,6 @@ static void *create(size_t capacity, struct bench_tally *tally) {
     return timers;
 }
 
-static void destroy(void *self) {
-    free(((struct timers *)self)->heap.entries);
-    free(self);
-}
-
 static void init(void *self, void *timer) {
     struct timers *timers = self;
     *(struct timer *)timer = (struct timer) { .callback = fire, .argument = timers->tally };
@@ -78,7 +73,6 @@ const struct bench_implementation bench_heap = {
     .about = "binary heap, indexed; deadlines in its array",
     .timer_size = sizeof(struct timer),
     .create = create,
-    .destroy = destroy,
     .init = init,
     .schedule = schedule,
     .cancel = cancel,

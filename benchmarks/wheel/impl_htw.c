@@ -48,12 +48,6 @@ static void *create_kafka(size_t capacity, struct bench_tally *tally) {
     return create_wheel(&options, tally);
 }
 
-static void destroy(void *self_) {
-    struct self *self = self_;
-    htw_wheel_destroy(self->wheel);
-    free(self);
-}
-
 static void init(void *self, void *timer) {
     (void)self;
     htw_timer_init(timer);
@@ -102,9 +96,9 @@ static size_t count(void *self_) {
 
 /* The members that are the same in all three. Arming a pending timer moves it. */
 #define HTW_MEMBERS                                                                               \
-    .timer_size = sizeof(struct htw_timer), .destroy = destroy, .init = init,                     \
-    .schedule = schedule, .cancel = cancel, .move = schedule, .schedule_within = schedule_within, \
-    .advance = advance, .next = next, .count = count
+    .timer_size = sizeof(struct htw_timer), .init = init, .schedule = schedule, .cancel = cancel, \
+    .move = schedule, .schedule_within = schedule_within, .advance = advance, .next = next,       \
+    .count = count
 
 const struct bench_implementation bench_htw = {
     .name = "htw",

@@ -36,13 +36,6 @@ static void fire(struct ev_loop *loop, ev_timer *timer, int events) {
     bench_fired(timer->data, timer);
 }
 
-static void destroy(void *self) {
-    struct libev *libev = self;
-    if (libev->loop != NULL)
-        ev_loop_destroy(libev->loop);
-    free(libev);
-}
-
 static void *create(size_t capacity, struct bench_tally *tally) {
     (void)capacity;
     struct libev *libev = malloc(sizeof(*libev));
@@ -51,11 +44,8 @@ static void *create(size_t capacity, struct bench_tally *tally) {
     bench_clock_fake(0);
     *libev = (struct libev) { .loop = ev_loop_new(EVFLAG_NOENV), .tally = tally };
     bench_clock_restore();
-    if (libev->loop == NULL || ev_now(libev->loop) > 1e-3) { /* or it reads another clock */
-        destroy(libev);
-        return NULL;
-    }
-    return libev;
+    bool reads_fake = libev->loop != NULL && ev_now(libev->loop) <= 1e-3; /* or another clock */
+    return reads_fake ? libev : NULL;
 }
 
 static void init(void *self, void *memory) {
@@ -100,7 +90,6 @@ const struct bench_implementation bench_libev = {
     .about = "libev " VERSION(EV_VERSION_MAJOR, EV_VERSION_MINOR) "; on a faked clock",
     .timer_size = sizeof(ev_timer),
     .create = create,
-    .destroy = destroy,
     .init = init,
     .schedule = schedule,
     .cancel = cancel,

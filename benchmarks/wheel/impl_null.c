@@ -13,10 +13,6 @@ static void *create(size_t capacity, struct bench_tally *tally) {
     return &nothing;
 }
 
-static void destroy(void *self) {
-    (void)self;
-}
-
 static void init(void *self, void *timer) {
     (void)self;
     (void)timer;
@@ -44,7 +40,6 @@ const struct bench_implementation bench_null = {
     .timer_size = 48, /* a cache line with the record, as for most others */
     .counts_only = true,
     .create = create,
-    .destroy = destroy,
     .init = init,
     .schedule = schedule,
     .cancel = cancel,

@@ -60,10 +60,6 @@ void *create(size_t, struct bench_tally *tally) {
     return made;
 }
 
-void destroy(void *self) {
-    delete tree_of(self);
-}
-
 void init(void *self, void *memory) {
     timer *made = new (memory) timer;
     made->deadline = 0;
@@ -112,7 +108,6 @@ constexpr bench_implementation describe() {
     described.about = "red-black tree, Boost.Intrusive " BOOST_LIB_VERSION;
     described.timer_size = sizeof(timer);
     described.create = create;
-    described.destroy = destroy;
     described.init = init;
     described.schedule = schedule;
     described.cancel = cancel;

@@ -61,7 +61,6 @@ const struct bench_implementation bench_relink = {
         48, /* the node is 16 of these; a cache line with the record, as for most others */
     .counts_only = true,
     .create = create,
-    .destroy = free,
     .init = init,
     .schedule = schedule,
     .cancel = cancel,

@@ -48,10 +48,7 @@ def prepare(options, parser):
 
 
 def build_agrona(options):
-    place = peers.jars(options.build, AGRONA)
-    options.agrona = peers.compile_java(options.build, "wheel", place, "wheel/jvm")
-    options.versions["JVM"] = peers.java_version()
-    options.versions[AGRONA] = peers.version_of(place, AGRONA)
+    options.agrona = peers.build_java(options, "wheel", agrona=AGRONA)
 
 
 def start(options, workload, peer):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The figures of the wheel: a table for each of them, with the numbers of timers across."""
 
-from common.report import number, ratio, table
+from common.report import number, table
 
 TITLE = "Wheel"
 LABELS = {"peer": "htw", "timers": 1000000}
@@ -58,9 +58,10 @@ def block(figures, workload, metric, head, is_net):
     best = [min((value(peer, timers) for peer in shown
                  if is_peer(peer) and value(peer, timers) is not None), default=None)
             for timers in sizes]
-    ratios = [ratio(value("htw", timers), base) for timers, base in zip(sizes, best)]
-    if any(found is not None for found in ratios):
-        lines.append(["htw / best peer", *(number(found) or "-" for found in ratios)])
+    own = [value("htw", timers) for timers in sizes]
+    ratios = [number(ns / base) if ns is not None and base else "-" for ns, base in zip(own, best)]
+    if any(text != "-" for text in ratios):
+        lines.append(["htw / best peer", *ratios])
     head += ", net of null" if is_net else ""
     return table([head, *(f"{timers:g}" if timers % 1000 == 0 else str(timers)
                           for timers in sizes)], lines)
@@ -87,8 +88,3 @@ def blocks(figures, workload):
             found.append(block(figures, workload, metric, head, True))
     found.append(notes(figures, workload))
     return filter(None, found)
-
-
-def targets(_):
-    """None: README.md compares recorded figures with targets; some peers are not in the tree."""
-    return []

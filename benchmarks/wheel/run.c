@@ -31,7 +31,6 @@ struct run *run_begin(const struct options *options, unsigned needs) {
 static void make_objects(struct run *run, size_t count) {
     size_t object = sizeof(struct bench_record) + run->implementation->timer_size;
     run->stride = (object + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    run->capacity = count;
     if (count > SIZE_MAX / run->stride)
         report_out_of_memory();
     void *objects =
@@ -55,14 +54,7 @@ void run_open(struct run *run, size_t count) {
     }
 }
 
-void run_close(struct run *run) {
-    if (!run->has_end)
-        return;
-    run->implementation->destroy(run->self);
-    munmap(run->objects, run->capacity * run->stride);
-}
-
-void run_report_ns(const char *metric, uint64_t elapsed_ns, uint64_t count) {
+void run_report_ns(const char *metric, int64_t elapsed_ns, uint64_t count) {
     report_number(metric, (double)elapsed_ns / (double)count);
 }
 

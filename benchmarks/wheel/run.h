@@ -20,10 +20,9 @@ struct run {
     bool has_end;        /* see struct options */
     struct random random;
 
-    void *self;      /* the implementation's */
-    char *objects;   /* bench.h shows one */
-    size_t stride;   /* bytes from one object to the next */
-    size_t capacity; /* objects */
+    void *self;    /* the implementation's */
+    char *objects; /* bench.h shows one */
+    size_t stride; /* bytes from one object to the next */
     struct bench_tally tally;
 };
 
@@ -39,13 +38,11 @@ enum run_needs {
  * something. */
 struct run *run_begin(const struct options *options, unsigned needs);
 
-/* Creates the implementation for `count` timers, none of which is armed. The clock is at 0. */
+/* Creates the implementation for `count` timers, none of which is armed. The clock is at 0. The run may be opened again. */
 void run_open(struct run *run, size_t count);
-/* Destroys both if the run has an end. It may be opened again. */
-void run_close(struct run *run);
 
 /* Reports nanoseconds: `count` operations took `elapsed_ns`. */
-void run_report_ns(const char *metric, uint64_t elapsed_ns, uint64_t count);
+void run_report_ns(const char *metric, int64_t elapsed_ns, uint64_t count);
 
 /* Advances to `last` tick by tick, so that no timer can be early or late unnoticed, and checks the
  * end as below. Does nothing if timers do not fire, or if the run has no end. */
@@ -58,10 +55,6 @@ void run_check_count(struct run *run, size_t count);
 /* Whether timers fire: null and relink have none that do. */
 static inline bool run_can_expire(const struct run *run) {
     return !run->implementation->counts_only && run->implementation->advance != NULL;
-}
-
-static inline uint64_t run_clock_ns(void) {
-    return (uint64_t)clock_now_ns();
 }
 
 static inline void *run_timer(const struct run *run, size_t index) {

@@ -39,13 +39,12 @@ static inline void measure(const struct options *options, bool is_random) {
     if (warm_up > WARM_UP_MAX)
         warm_up = WARM_UP_MAX;
     pairs(run, warm_up, 0, is_random);
-    uint64_t start_ns = run_clock_ns();
+    int64_t start_ns = clock_now_ns();
     pairs(run, run->operations, warm_up % run->n, is_random);
-    run_report_ns("pair_ns", run_clock_ns() - start_ns, run->operations);
+    run_report_ns("pair_ns", clock_now_ns() - start_ns, run->operations);
 
     run_check_count(run, run->n);
     run_drain(run, DELAY_MIN + DELAY_SPAN, run->n);
-    run_close(run);
 }
 
 static void measure_churn(const struct options *options) {

@@ -36,22 +36,22 @@ static void draw_log(struct run *run) {
 }
 
 /* Arms each timer for the delay drawn; returns the nanoseconds that it took. */
-static uint64_t arm(struct run *run) {
+static int64_t arm(struct run *run) {
     uint64_t now = run->tally.now;
-    uint64_t start_ns = run_clock_ns();
+    int64_t start_ns = clock_now_ns();
     for (size_t i = 0; i < run->n; i++) {
         void *timer = run_timer(run, i);
         run_schedule(run, timer, now + run_record(timer)->deadline);
     }
-    return run_clock_ns() - start_ns;
+    return clock_now_ns() - start_ns;
 }
 
 /* The same, for any tick between the delay and 1 % more. */
-static uint64_t arm_within(struct run *run) {
+static int64_t arm_within(struct run *run) {
     const struct bench_implementation *implementation = run->implementation;
     uint64_t now = run->tally.now;
     uint64_t outside = 0;
-    uint64_t start_ns = run_clock_ns();
+    int64_t start_ns = clock_now_ns();
     for (size_t i = 0; i < run->n; i++) {
         void *timer = run_timer(run, i);
         struct bench_record *record = run_record(timer);
@@ -61,36 +61,36 @@ static uint64_t arm_within(struct run *run) {
             implementation->schedule_within(run->self, timer, earliest, earliest + slack);
         outside += record->deadline - earliest > slack;
     }
-    uint64_t elapsed_ns = run_clock_ns() - start_ns;
+    int64_t elapsed_ns = clock_now_ns() - start_ns;
     if (outside != 0)
         report_failure("%" PRIu64 " deadlines were chosen outside of their ranges", outside);
     return elapsed_ns;
 }
 
 /* Advances tick by tick. A wake-up is a tick in which a timer fired. */
-static uint64_t visit(struct run *run, uint64_t ticks, uint64_t *ret_wakeups) {
+static int64_t visit(struct run *run, uint64_t ticks, uint64_t *ret_wakeups) {
     uint64_t wakeups = 0;
     uint64_t last = run->tally.now + ticks;
-    uint64_t start_ns = run_clock_ns();
+    int64_t start_ns = clock_now_ns();
     while (run->tally.now < last) {
         uint64_t fired = run->tally.fired;
         run_advance(run, run->tally.now + 1);
         wakeups += run->tally.fired != fired;
     }
     *ret_wakeups = wakeups;
-    return run_clock_ns() - start_ns;
+    return clock_now_ns() - start_ns;
 }
 
 /* Advances to next() until nothing is armed; reports that, and checks the end. */
 static void drain(struct run *run, const char *ns_metric, const char *advances_metric) {
     uint64_t advances = 0;
-    uint64_t start_ns = run_clock_ns();
+    int64_t start_ns = clock_now_ns();
     uint64_t next;
     while ((next = run->implementation->next(run->self)) != UINT64_MAX) {
         run_advance(run, next);
         advances++;
     }
-    run_report_ns(ns_metric, run_clock_ns() - start_ns, run->n);
+    run_report_ns(ns_metric, clock_now_ns() - start_ns, run->n);
     report_number(advances_metric, (double)advances / (double)run->n);
     run_check_end(run, run->n);
 }
@@ -101,7 +101,8 @@ static void run_expire(const struct options *options) {
     if (!run_can_expire(run))
         rounds = 1; /* the timers of a round would stay armed */
     uint64_t timers = rounds * run->n;
-    uint64_t add_ns = 0, expire_ns = 0, wakeups = 0;
+    int64_t add_ns = 0, expire_ns = 0;
+    uint64_t wakeups = 0;
     run_open(run, run->n);
     for (uint64_t round = 0; round < rounds; round++) {
         uint64_t round_wakeups;
@@ -119,7 +120,6 @@ static void run_expire(const struct options *options) {
         report_number("expire_wakeups", (double)wakeups / (double)timers);
         run_check_end(run, timers);
     }
-    run_close(run);
 }
 
 static void run_long(const struct options *options) {
@@ -130,7 +130,6 @@ static void run_long(const struct options *options) {
     run_check_count(run, run->n);
     if (run_can_expire(run) && run->implementation->next != NULL)
         drain(run, "drain_ns", "drain_advances");
-    run_close(run);
 }
 
 static void slack_even(struct run *run) {
@@ -142,7 +141,6 @@ static void slack_even(struct run *run) {
     run_report_ns("expire_ns", visit(run, EVEN_MAX + EVEN_MAX / SLACK_PARTS, &wakeups), run->n);
     report_number("expire_wakeups", (double)wakeups / (double)run->n);
     run_check_end(run, run->n);
-    run_close(run);
 }
 
 static void slack_log(struct run *run) {
@@ -151,7 +149,6 @@ static void slack_log(struct run *run) {
     run_report_ns("long_add_ns", arm_within(run), run->n);
     run_check_count(run, run->n);
     drain(run, "long_drain_ns", "long_drain_advances");
-    run_close(run);
 }
 
 static void run_slack(const struct options *options) {

@@ -32,20 +32,19 @@ static void measure(const struct options *options) {
         run_schedule(run, run_timer(run, i), DELAY);
 
     size_t oldest = renew(run, 2 * run->n, 0, false);
-    uint64_t start_ns = run_clock_ns();
+    int64_t start_ns = clock_now_ns();
     oldest = renew(run, run->operations, oldest, false);
-    run_report_ns("pair_ns", run_clock_ns() - start_ns, run->operations);
+    run_report_ns("pair_ns", clock_now_ns() - start_ns, run->operations);
 
     if (run->implementation->move != NULL) {
         oldest = renew(run, 2 * run->n, oldest, true);
-        start_ns = run_clock_ns();
+        start_ns = clock_now_ns();
         renew(run, run->operations, oldest, true);
-        run_report_ns("move_ns", run_clock_ns() - start_ns, run->operations);
+        run_report_ns("move_ns", clock_now_ns() - start_ns, run->operations);
     }
 
     run_check_count(run, run->n);
     run_drain(run, run->tally.now + DELAY, run->n);
-    run_close(run);
 }
 
 const struct workload workload_fifo_time = {

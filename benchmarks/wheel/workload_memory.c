@@ -28,7 +28,6 @@ static void measure_fixed(struct run *run) {
     for (unsigned i = 0; i < FEW; i++)
         run->implementation->cancel(run->self, run_timer(run, i));
     run_check_count(run, 0);
-    run_close(run);
 }
 
 static void measure(const struct options *options) {
@@ -45,7 +44,6 @@ static void measure(const struct options *options) {
                   (double)run->implementation->timer_size + (double)growth / (double)run->n);
     run_check_count(run, run->n);
     run_drain(run, DELAY_MIN + DELAY_SPAN, run->n);
-    run_close(run);
 }
 
 const struct workload workload_memory = {

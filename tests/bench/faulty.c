@@ -35,12 +35,6 @@ static void *create(size_t capacity, struct bench_tally *tally) {
     return self;
 }
 
-static void destroy(void *self_) {
-    struct self *self = self_;
-    htw_wheel_destroy(self->wheel);
-    free(self);
-}
-
 static void init(void *self, void *timer) {
     (void)self;
     htw_timer_init(timer);
@@ -84,7 +78,6 @@ static const struct bench_implementation faulty = {
     .about = "wrong on purpose",
     .timer_size = sizeof(struct htw_timer),
     .create = create,
-    .destroy = destroy,
     .init = init,
     .schedule = schedule,
     .cancel = cancel,

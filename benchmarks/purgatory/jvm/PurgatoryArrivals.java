@@ -42,18 +42,10 @@ final class PurgatoryArrivals {
 
     private void run() throws InterruptedException {
         tryRate(COMMON_RATE, options.warmup);
-        if (options.rate != 0) {
-            Outcome outcome = tryRate(options.rate, options.seconds);
-            report.line("served_per_s", outcome.servedPerS);
-            report.line("cpu_ns_per_operation", outcome.cpuNs);
-            report.line("sustained", outcome.sustained ? 1 : 0);
-            return;
-        }
         tryRate(TOO_FAST, options.warmup / 2);
         report.line("cpu_ns_per_operation_at_200k", tryRate(COMMON_RATE, options.seconds).cpuNs);
         Outcome most = tryRate(TOO_FAST, options.seconds);
         report.line("served_per_s_at_most", most.servedPerS);
-        report.line("cpu_ns_per_operation_at_most", most.cpuNs);
         double rate = most.servedPerS;
         for (; rate >= most.servedPerS * LOWEST; rate *= STEP_DOWN) {
             Outcome outcome = tryRate(rate, options.seconds);

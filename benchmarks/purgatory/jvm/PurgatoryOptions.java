@@ -9,7 +9,6 @@ final class PurgatoryOptions {
     final boolean ownKeys;
     final boolean distinct;
     final int requests;
-    final double rate; // 0: look for the highest
     final double seconds;
     final double warmup;
 
@@ -24,7 +23,6 @@ final class PurgatoryOptions {
         requests = given.whole("--requests",
             workload.equals("pair") ? 1000 : quick ? 100_000 : 1_000_000);
         keys = distinct ? requests * perRequest : given.whole("--keys", 1000);
-        rate = given.number("--rate", 0);
         seconds = given.number("--seconds",
             (workload.equals("arrivals") ? 1.5 : 2) / (quick ? 4 : 1));
         warmup = given.number("--warmup", 2);

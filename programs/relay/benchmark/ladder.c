@@ -133,7 +133,7 @@ static size_t pass_on(struct ladder *self, struct partition *partition) {
         if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR)
             report_failure("%s", rd_kafka_message_errstr(message));
         if (rd_kafka_message_timestamp(message, &type) + (int64_t)partition->delay_ms >
-            client_now_ms())
+            clock_wall_ns() / 1000000)
             break;
         deliver(self, partition, message);
         rd_kafka_message_destroy(message);

@@ -67,12 +67,8 @@ static void send_one(struct load *self, int64_t time_ms) {
     rd_kafka_headers_t *headers = NULL;
     if (options->step_count == 0) {
         int size = snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)time_ms + delay_ms);
-        headers = rd_kafka_headers_new(2);
+        headers = rd_kafka_headers_new(1);
         rd_kafka_header_add(headers, "htw-deliver-at", -1, text, size);
-        if (options->has_ids) {
-            size = snprintf(text, sizeof(text), "%" PRIu64, self->sent);
-            rd_kafka_header_add(headers, "htw-id", -1, text, size);
-        }
     }
     const rd_kafka_vu_t parts[] = {
         { .vtype = RD_KAFKA_VTYPE_RKT, .u.rkt = self->topics[step] },
@@ -110,7 +106,7 @@ static void run(const struct options *options) {
             options->rate > 0 ? (uint64_t)ms * options->rate / 1000 : self.sent + 1000;
         if (options->count > 0 && target > options->count)
             target = options->count;
-        int64_t time_ms = client_now_ms();
+        int64_t time_ms = clock_wall_ns() / 1000000;
         while (self.sent < target)
             send_one(&self, time_ms);
         rd_kafka_poll(self.producer, 0);

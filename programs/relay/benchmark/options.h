@@ -20,7 +20,6 @@ struct options {
     uint64_t steps_ms[STEPS_MAX]; /* the delays of a ladder, a topic each */
     uint64_t step_count;
     bool at_least_once;
-    bool has_ids; /* each record has a htw-id */
 };
 
 /* The topic of a delay of the ladder. */
@@ -29,8 +28,6 @@ void options_step_topic(const struct options *options, uint64_t step, char name[
 /* A client with these properties, up to a name that is NULL. A record that is not taken ends the program. */
 rd_kafka_t *client_open(const struct options *options, rd_kafka_type_t type,
                         const char *const properties[][2]);
-
-int64_t client_now_ms(void);
 
 extern const struct workload workload_load, workload_ladder;
 

@@ -79,9 +79,8 @@ def plan_lateness(options):
 
 def plan_others(options):
     for count in WAITING[:1] if options.quick else WAITING:
-        for ids in (False, True):
-            yield from run(options, "waiting", count=count, ids=ids, delays=(900_000, 8_100_000), seconds=600, warmup=5,
-                           case=f"{count} wait" + (" with ids" if ids else ", from 15 min to 2 h 15 min"))
+        yield from run(options, "waiting", count=count, delays=(900_000, 8_100_000), seconds=600, warmup=5,
+                       case=f"{count} wait, from 15 min to 2 h 15 min")
     for event, case in EVENTS.items():
         yield from run(options, "takeover", delays=(2000, 5000), event=event, seconds=50, warmup=5, case=case)
     for level, delays, horizon in HORIZONS[:2] if options.quick else HORIZONS:

@@ -9,26 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static const struct workload *const workloads[] = { &workload_load, &workload_ladder, NULL };
 
 static struct options options = { .size = 100 };
-
-static const char *set_brokers(const char *text) {
-    options.brokers = text;
-    return NULL;
-}
-
-static const char *set_topic(const char *text) {
-    options.topic = text;
-    return NULL;
-}
-
-static const char *set_to(const char *text) {
-    options.to = text;
-    return NULL;
-}
 
 static const char *set_steps(const char *text) {
     for (options.step_count = 0; *text != '\0'; options.step_count++) {
@@ -44,9 +28,10 @@ static const char *set_steps(const char *text) {
 }
 
 static struct bench_option table[] = {
-    OPTION_SET("brokers", NULL, set_brokers, "HOST:PORT"),
-    OPTION_SET("topic", NULL, set_topic, "where records wait; of a ladder: the start of the names"),
-    OPTION_SET("to", "ladder", set_to, "where they are delivered"),
+    OPTION_TEXT("brokers", NULL, &options.brokers, "HOST:PORT"),
+    OPTION_TEXT("topic", NULL, &options.topic,
+                "where records wait; of a ladder: the start of the names"),
+    OPTION_TEXT("to", "ladder", &options.to, "where they are delivered"),
     OPTION_SET("steps", NULL, set_steps, "MS,MS,...: the delays of a ladder, with a topic each"),
     OPTION_COUNT("rate", "load", &options.rate, 0, 1e7, "records a second (0: as fast as it goes)"),
     OPTION_COUNT("count", "load", &options.count, 0, 1e9,
@@ -54,7 +39,6 @@ static struct bench_option table[] = {
     OPTION_COUNT("size", "load", &options.size, 16, 1e6, "bytes of key and value (100)"),
     OPTION_COUNT("delay-min", "load", &options.delay_min_ms, 0, 1e12, "ms (0)"),
     OPTION_COUNT("delay-max", "load", &options.delay_max_ms, 0, 1e12, "ms (0)"),
-    OPTION_FLAG("ids", "load", &options.has_ids, "give each record a htw-id"),
     OPTION_FLAG("at-least-once", "ladder", &options.at_least_once, "without transactions"),
     { 0 },
 };
@@ -93,12 +77,6 @@ rd_kafka_t *client_open(const struct options *of, rd_kafka_type_t type,
     if (client == NULL)
         report_failure("%s", why);
     return client;
-}
-
-int64_t client_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 void options_step_topic(const struct options *of, uint64_t step, char name[256]) {

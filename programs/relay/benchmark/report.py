@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures of the relay, and what is to be reached."""
+"""The figures of the relay."""
 
 TITLE = "Relay"
 LABELS = {"peer": "htw", "mode": "exactly once", "case": ""}
@@ -18,17 +18,3 @@ COLUMNS = {
     "written": [("writes", "writes", 1), ("input_bytes", "input, bytes", 1), ("waiting_bytes", "waiting, bytes", 1),
                 ("output_bytes", "output, bytes", 1), ("group_bytes", "positions, transactions", 1)],
 }
-
-
-def targets(figures):
-    yield ("steady", "k records/s, two hops, exactly once", ">=", 50,
-           divided(figures.get("steady", "records_per_s", case="two hops"), 1e3))
-    for mode, most in (("exactly once", 250), ("at least once", 50)):
-        yield ("steady", f"p99 late, ms, two hops, {mode}", "<=", most,
-               figures.get("steady", "late_p99_ms", case="two hops", mode=mode))
-    yield ("waiting", "MiB with ten million", "<=", 95.3,
-           figures.get("waiting", "most_mib", case="10000000 wait, from 15 min to 2 h 15 min"))
-
-
-def divided(value, by):
-    return None if value is None else value / by

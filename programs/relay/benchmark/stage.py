@@ -30,7 +30,7 @@ DEFAULTS = {"label": "", "peer": "htw", "case": "", "mode": "exactly once",
             "jars": "", "classes": "",  # of Kafka, and of Counter.java
             "geometry": "",  # options of the relay: --width, --size, --levels
             "rate": 1000, "delays": (0, 0),  # records a second, and after how many ms they are due
-            "count": 0, "ids": False,  # records that wait, and whether each has a htw-id
+            "count": 0,  # records that wait
             "writes": 0,  # of a record, by the levels that it passes
             "event": "kill", "seconds": 10, "warmup": 10}
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -81,7 +81,7 @@ class Stage:
     def load(self, *words):
         least, most = self.options.delays
         delays = STEPS if self.is_ladder else ("--delay-min", least, "--delay-max", most)
-        return self.bench("load", *delays, *(["--ids"] if self.options.ids else []), *words)
+        return self.bench("load", *delays, *words)
 
     def relay(self, instance=None):
         address = f"127.0.0.1:{cluster.free_ports(1)[0]}"

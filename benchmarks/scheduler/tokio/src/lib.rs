@@ -27,7 +27,6 @@ struct Peer {
     schedule: extern "C" fn(i64, i64, Callback, *mut c_void, *mut u64) -> c_int,
     cancel: extern "C" fn(u64) -> bool,
     pending: Option<extern "C" fn() -> u64>,
-    memory_bytes: Option<extern "C" fn() -> u64>,
 }
 
 // SAFETY: its texts do not change.
@@ -39,13 +38,8 @@ fn runtime() -> &'static Runtime {
     RUNTIME.get().expect("start() was called")
 }
 
-/// With `--cfg tokio_unstable` the timers are tokio's alternative ones: a wheel for each worker.
 extern "C" fn start(_workers: c_int) {
-    let mut builder = Builder::new_multi_thread();
-    builder.enable_time();
-    #[cfg(tokio_unstable)]
-    builder.enable_alt_timer();
-    let _ = RUNTIME.set(builder.build().expect("a runtime"));
+    let _ = RUNTIME.set(Builder::new_multi_thread().enable_time().build().expect("a runtime"));
 }
 
 /// A sleep whose delay counts from here. Its thread enters the runtime once, until it ends.
@@ -123,7 +117,7 @@ const fn text(text: &'static CStr) -> *const c_char {
 }
 
 static TASKS: Peer = Peer {
-    name: text(if cfg!(tokio_unstable) { c"tokio-alt" } else { c"tokio" }),
+    name: text(c"tokio"),
     about: text(c"a task that sleeps"),
     has_workers: false,
     arms_later: true,
@@ -131,11 +125,10 @@ static TASKS: Peer = Peer {
     schedule: schedule_task,
     cancel: cancel_task,
     pending: Some(count_tasks),
-    memory_bytes: None,
 };
 
 static SLEEPS: Peer = Peer {
-    name: text(if cfg!(tokio_unstable) { c"tokio-sleep-alt" } else { c"tokio-sleep" }),
+    name: text(c"tokio-sleep"),
     about: text(c"a sleep without a task"),
     has_workers: false,
     arms_later: false,
@@ -143,7 +136,6 @@ static SLEEPS: Peer = Peer {
     schedule: schedule_sleep,
     cancel: cancel_sleep,
     pending: None,
-    memory_bytes: None,
 };
 
 #[repr(transparent)]

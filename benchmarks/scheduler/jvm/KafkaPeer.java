@@ -12,6 +12,9 @@ import org.apache.kafka.server.util.timer.TimerTask;
 final class KafkaPeer extends Peer {
     private final Timer timer = new SystemTimerReaper(THREAD_NAME, new SystemTimer(THREAD_NAME));
 
+    KafkaPeer(String name) {
+    }
+
     @Override
     Object schedule(Task task, long delayNs) {
         Wait wait = new Wait(task, delayNs);

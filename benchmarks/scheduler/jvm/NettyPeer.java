@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 final class NettyPeer extends Peer {
     private final HashedWheelTimer timer;
 
-    NettyPeer(long tickMs) {
-        timer = new HashedWheelTimer(threadFactory(), tickMs, TimeUnit.MILLISECONDS);
+    NettyPeer(String name) {
+        timer = new HashedWheelTimer(threadFactory(), name.equals("netty-1ms") ? 1 : 100, TimeUnit.MILLISECONDS);
     }
 
     @Override

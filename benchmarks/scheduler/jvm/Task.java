@@ -3,7 +3,7 @@
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
 
-/** The callback of a timer: a task of Netty's, so that no timer needs a wrapper. */
+/** The callback of a timer: also a task of Netty's, so that its timers need no wrapper. */
 abstract class Task implements Runnable, TimerTask {
     @Override
     public final void run(Timeout timeout) {
