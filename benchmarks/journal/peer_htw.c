@@ -147,7 +147,7 @@ static uint64_t disk_bytes(void) {
 static void hold_log(void) {
     sqlite3 *reader;
     if (sqlite3_open_v2(PATH, &reader, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
-        sqlite3_exec(reader, "BEGIN; SELECT jobs FROM meta", NULL, NULL, NULL) != SQLITE_OK)
+        sqlite3_exec(reader, "BEGIN; SELECT jobs FROM htw_meta", NULL, NULL, NULL) != SQLITE_OK)
         report_failure("a reader: %s", sqlite3_errmsg(reader));
 }
 

@@ -88,9 +88,8 @@ int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
         ++*entry;
         return 0;
     }
-    int error = htw__statement_run(
-        self, HTW__STORE_BLOCK,
-        HTW__NUMBERS((int64_t)place, (int64_t)first, (int64_t)(first + HTW__BLOCK_IDS - 1)));
+    int error =
+        htw__statement_run(self, HTW__STORE_BLOCK, HTW__NUMBERS((int64_t)place, (int64_t)first));
     if (error == 0)
         *entry = number_of(id) << COUNT_BITS | 1;
     return error;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check.c - the public call that reads all of a file: whether it is whole and its tables agree with each other. */
 #include "log.h"
-#include "schema.h"
 #include "snapshot.h"
 
 #include "../base/user_code.h"
@@ -12,49 +11,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NO_KEY "NOT EXISTS (SELECT 1 FROM @job_key k WHERE k.key = @job.key AND k.id = @job.id)"
-
 /* How many jobs are wrong in a way. The open has judged the counters. */
 static const struct {
     const char *query;
     const char *problem;
 } rules[] = {
     /* The place of a job as it was put: src/journal/place.h. */
-    { "SELECT count(*) FROM @job j WHERE NOT EXISTS (SELECT 1 FROM @moved m WHERE m.id = j.id) AND "
-      "NOT EXISTS (SELECT 1 FROM @block WHERE first = j.id - j.id % 256 AND place = CASE WHEN put != 0 "
+    { "SELECT count(*) FROM htw_job j WHERE NOT EXISTS (SELECT 1 FROM htw_moved m WHERE m.id = j.id) AND "
+      "NOT EXISTS (SELECT 1 FROM htw_block WHERE first = j.id - j.id % 256 AND place = CASE WHEN put != 0 "
       "AND deadline / 1000 <= put THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "
       "(max(deadline, 0) / 60000000000 << 32) + ifnull(queue, 0) END)",
       "jobs are in no block of their place" },
-    { "SELECT count(*) FROM @block WHERE place < 0 OR first <= 0 OR first % 256 != 0 OR "
-      "last != first + 255",
+    { "SELECT count(*) FROM htw_block WHERE place < 0 OR first <= 0 OR first % 256 != 0",
       "blocks are out of range" },
-    { "SELECT count(*) - count(DISTINCT first) FROM @block", "blocks overlap" },
-    { "SELECT count(*) FROM @moved m WHERE NOT EXISTS (SELECT 1 FROM @job WHERE @job.id = m.id) OR "
-      "NOT EXISTS (SELECT 1 FROM @moved_place p WHERE p.place = m.place AND p.rank = m.rank AND "
-      "p.id = m.id)",
-      "jobs that were moved are missing or in another place" },
-    { "SELECT abs((SELECT count(*) FROM @moved) - (SELECT count(*) FROM @moved_place))",
-      "places have a job that was not moved there" },
-    { "SELECT abs((SELECT count(*) FROM @moved) - (SELECT moved FROM @meta))",
-      "jobs that were moved differ between the counter and the table" },
-    { "SELECT count(*) FROM @meta WHERE next_sequence NOT BETWEEN 256 AND 1 << 53 OR "
-      "next_sequence % 256 != 0 OR moved NOT BETWEEN 0 AND jobs OR last_put < 0 OR EXISTS (SELECT "
-      "1 FROM @job WHERE id < 1 << 52 AND id >= next_sequence) OR last_put < (SELECT "
-      "ifnull(max(put), 0) FROM @job)",
+    { "SELECT count(*) - count(DISTINCT first) FROM htw_block", "blocks overlap" },
+    { "SELECT count(*) FROM htw_moved m WHERE NOT EXISTS (SELECT 1 FROM htw_job WHERE htw_job.id = m.id)",
+      "jobs that were moved are missing" },
+    { "SELECT count(*) FROM htw_meta WHERE next_sequence NOT BETWEEN 256 AND 1 << 53 OR "
+      "next_sequence % 256 != 0 OR last_put < 0 OR EXISTS (SELECT 1 FROM htw_job WHERE id < 1 << 52 "
+      "AND id >= next_sequence) OR last_put < (SELECT ifnull(max(put), 0) FROM htw_job)",
       "rows of counters are behind the jobs or out of range" },
-    { "SELECT count(*) FROM @job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
+    { "SELECT count(*) FROM htw_job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
       "typeof(payload) != 'blob' OR typeof(key) NOT IN ('null', 'blob')",
       "jobs have a value of a wrong type" },
-    { "SELECT count(*) FROM @job WHERE key IS NOT NULL AND " NO_KEY,
-      "jobs have a key that leads to another job or to none" },
-    { "SELECT count(*) FROM @job_key k WHERE NOT EXISTS (SELECT 1 FROM @job WHERE @job.id = k.id AND "
-      "@job.key = k.key)",
-      "keys lead to a job that does not have them" },
-    { "SELECT abs((SELECT count(*) FROM @job) - (SELECT jobs FROM @meta))",
+    { "SELECT abs((SELECT count(*) FROM htw_job) - (SELECT jobs FROM htw_meta))",
       "jobs differ between the counter and the table" },
-    { "SELECT abs((SELECT count(*) FROM @job_key) - (SELECT keyed FROM @meta))",
-      "keys differ between the counter and the table" },
-    { "SELECT max(next_sequence * 100 >> 53) FROM @meta WHERE next_sequence > 1 << 52",
+    { "SELECT max(next_sequence * 100 >> 53) FROM htw_meta WHERE next_sequence > 1 << 52",
       "percent of all ids have been given: begin a new file before they end" },
 };
 
@@ -73,11 +55,9 @@ static void tell(struct problems *self, const char *problem) {
 
 /* The first row of a query has a problem; so have all of PRAGMA integrity_check. */
 static int ask(struct problems *self, const char *query, const char *problem) {
-    char buffer[HTW__SCHEMA_TEXT], text[256];
+    char text[256];
     struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(self->database->connection,
-                                    htw__schema_text(query, self->database->is_guest, buffer), -1,
-                                    &statement, NULL);
+    int result = sqlite3_prepare_v2(self->database->connection, query, -1, &statement, NULL);
     while (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *row = (const char *)sqlite3_column_text(statement, 0);
         bool is_good = row == NULL || strcmp(row, problem == NULL ? "ok" : "0") == 0;

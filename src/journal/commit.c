@@ -74,8 +74,7 @@ static int put(struct htw_journal *journal, struct htw__job *job) {
     if (row.key != NULL)
         error = htw__inbox_take_key(&journal->database, row.key, row.key_size, job->is_if_absent);
     if (error == 0 && row.key != NULL)
-        error =
-            htw__step_take_key(journal, &row, job->position.id, job->is_if_absent, &job->replaced);
+        error = htw__step_free_key(journal, &row, job->is_if_absent, &job->replaced);
     if (error == 0)
         error = htw__database_insert(&journal->database, job->position.id, &row);
     if (error == 0) {

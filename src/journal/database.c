@@ -3,7 +3,6 @@
 #include "database.h"
 
 #include "error.h"
-#include "schema.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -44,12 +43,10 @@ static const char *const texts[] = {
 };
 
 int htw__statements_prepare(struct htw__database *self) {
-    char buffer[HTW__SCHEMA_TEXT];
     size_t count = self->is_guest ? HTW__STATEMENTS : HTW__NEXT_INBOX;
     for (size_t i = 0; i < count; i++) {
-        int result =
-            sqlite3_prepare_v3(self->connection, htw__schema_text(texts[i], self->is_guest, buffer),
-                               -1, SQLITE_PREPARE_PERSISTENT, &self->statements[i], NULL);
+        int result = sqlite3_prepare_v3(self->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                        &self->statements[i], NULL);
         if (result != SQLITE_OK)
             return htw__database_fail(self, result);
     }
@@ -91,7 +88,7 @@ int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_gener
         return result < 0 ? result
                           : htw__database_distrust(self, "the journal has lost its counters");
     *ret_generation = (uint64_t)sqlite3_column_int64(statement, 0);
-    self->moved = (uint64_t)sqlite3_column_int64(statement, 1);
+    self->has_moved = sqlite3_column_int64(statement, 1) != 0;
     return 0;
 }
 

@@ -21,63 +21,61 @@
 
 /* ---- the statements, which are prepared once */
 
-/* Those of a guest are the last ones. `@`: htw__schema_text(). SET_META: `generation` is that of the transaction which this
-   journal has made last. */
-#define HTW__STATEMENTS_OF(S)                                                                      \
-    S(BEGIN, "BEGIN IMMEDIATE")                                                                    \
-    S(COMMIT, "COMMIT")                                                                            \
-    S(ROLLBACK, "ROLLBACK")                                                                        \
-    S(SET_META, "UPDATE @meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,last_put=? " \
-                "WHERE one=1 AND generation=?")                                                    \
-    S(READ_META, "SELECT generation, moved, jobs, keyed, next_sequence, last_put FROM @meta "      \
-                 "WHERE one = 1")                                                                  \
-    S(INSERT, "INSERT INTO @job VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                  \
-    S(DELETE, "DELETE FROM @job WHERE id = ?1")                                                    \
-    S(PUT_AS, "SELECT deadline, key, NULL, queue, priority, put, 0 FROM @job WHERE id = ?1")       \
-    S(FETCH, "SELECT deadline, key, payload, queue, priority, put, lease FROM @job WHERE id = ?1") \
-    S(FIND_KEY, "SELECT id FROM @job_key WHERE key = ?1")                                          \
-    S(SET_KEY, "INSERT OR REPLACE INTO @job_key (key, id) VALUES (?1, ?2)")                        \
-    S(DELETE_KEY, "DELETE FROM @job_key WHERE key = ?1")                                           \
-    S(FETCH_MOVED, "SELECT place, rank, deadline, priority, state, attempts, releases, timeouts, " \
-                   "buries, kicks FROM @moved WHERE id = ?1")                                      \
-    S(STORE_MOVED, "INSERT OR REPLACE INTO @moved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")       \
-    S(DELETE_MOVED, "DELETE FROM @moved WHERE id = ?1")                                            \
-    S(STORE_MOVED_PLACE, "INSERT INTO @moved_place (place, rank, id) VALUES (?1, ?2, ?3)")         \
-    S(DELETE_MOVED_PLACE, "DELETE FROM @moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3")   \
-    S(STORE_BLOCK, "INSERT OR IGNORE INTO @block (place, first, last) VALUES (?1, ?2, ?3)")        \
-    S(PAGE_COUNT, "PRAGMA page_count")                                                             \
-    S(PAGE_SIZE, "PRAGMA page_size")                                                               \
-    S(COUNT_JOBS,                                                                                  \
-      "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM @moved WHERE id = "            \
-      "@job.id) AS m FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")                             \
-    S(DELETE_BLOCK, "DELETE FROM @block WHERE place = ?1 AND first = ?2")                          \
-    S(NEXT_BLOCK,                                                                                  \
-      "SELECT first FROM @block WHERE place = ?1 AND first > ?2 ORDER BY first LIMIT 1")           \
-    S(NEXT_PLACE,                                                                                  \
-      "SELECT * FROM (SELECT place FROM @block WHERE place >= ?1 ORDER BY place LIMIT 1) "         \
-      "UNION ALL SELECT * FROM (SELECT place FROM @moved_place WHERE place >= ?1 ORDER BY "        \
-      "place LIMIT 1) ORDER BY 1 LIMIT 1")                                                         \
-    S(SCAN, "SELECT id, deadline, put, EXISTS (SELECT 1 FROM @moved m WHERE m.id = @job.id) FROM " \
-            "@job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")                               \
-    S(SCAN_MOVED,                                                                                  \
-      "SELECT p.id, m.deadline, p.rank FROM @moved_place p CROSS JOIN @moved m ON m.id = "         \
-      "p.id WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4")      \
-    S(COUNT_DUE,                                                                                   \
-      "SELECT place & 4294967295, 0, count(*) FROM @block CROSS JOIN @job ON id BETWEEN first "    \
-      "AND last WHERE place <= ?1 AND deadline <= ?2 AND NOT EXISTS (SELECT 1 FROM @moved m "      \
-      "WHERE m.id = @job.id) GROUP BY 1 UNION ALL SELECT p.place & 4294967295, m.state, count(*) " \
-      "FROM @moved_place p CROSS JOIN @moved m ON m.id = p.id WHERE p.place <= ?1 AND "            \
-      "m.deadline <= ?2 GROUP BY 1, 2")                                                            \
-    S(READ_QUEUES,                                                                                 \
-      "SELECT number, name, policy, delayed, ready, leased, buried FROM @queue ORDER "             \
-      "BY number")                                                                                 \
-    S(STORE_QUEUE, "INSERT OR REPLACE INTO @queue (number, delayed, ready, leased, buried, name, " \
-                   "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                  \
-    S(DELETE_QUEUE, "DELETE FROM @queue WHERE number = ?1")                                        \
-    S(NEXT_INBOX, "SELECT deadline, key, payload, 0, priority, 0, lease, queue, id FROM @inbox "   \
-                  "WHERE id > ?1 ORDER BY id LIMIT 1")                                             \
-    S(FIND_KEY_INBOX, "SELECT id FROM @inbox WHERE key = ?1")                                      \
-    S(DELETE_INBOX, "DELETE FROM @inbox WHERE id = ?1")
+/* Those of a guest are the last ones. SET_META: `generation` is that of the transaction which this journal has made last. */
+#define HTW__STATEMENTS_OF(S)                                                                         \
+    S(BEGIN, "BEGIN IMMEDIATE")                                                                       \
+    S(COMMIT, "COMMIT")                                                                               \
+    S(ROLLBACK, "ROLLBACK")                                                                           \
+    S(SET_META, "UPDATE htw_meta SET jobs=?,next_sequence=?,generation=?,last_put=? "                 \
+                "WHERE one=1 AND generation=?")                                                       \
+    S(READ_META, "SELECT generation, EXISTS (SELECT 1 FROM htw_moved), jobs, next_sequence, "         \
+                 "last_put FROM htw_meta WHERE one = 1")                                              \
+    S(INSERT, "INSERT INTO htw_job VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                  \
+    S(DELETE, "DELETE FROM htw_job WHERE id = ?1")                                                    \
+    S(PUT_AS, "SELECT deadline, key, NULL, queue, priority, put, 0 FROM htw_job WHERE id = ?1")       \
+    S(FETCH,                                                                                          \
+      "SELECT deadline, key, payload, queue, priority, put, lease FROM htw_job WHERE id = ?1")        \
+    S(FIND_KEY, "SELECT id FROM htw_job WHERE key = ?1")                                              \
+    S(FETCH_MOVED, "SELECT place, rank, deadline, priority, state, attempts, releases, timeouts, "    \
+                   "buries, kicks FROM htw_moved WHERE id = ?1")                                      \
+    S(STORE_MOVED, "INSERT OR REPLACE INTO htw_moved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")       \
+    S(DELETE_MOVED, "DELETE FROM htw_moved WHERE id = ?1")                                            \
+    S(STORE_BLOCK, "INSERT OR IGNORE INTO htw_block (place, first) VALUES (?1, ?2)")                  \
+    S(PAGE_COUNT, "PRAGMA page_count")                                                                \
+    S(PAGE_SIZE, "PRAGMA page_size")                                                                  \
+    S(COUNT_JOBS,                                                                                     \
+      "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM htw_moved WHERE id = "            \
+      "htw_job.id) AS m FROM htw_job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")                          \
+    S(DELETE_BLOCK, "DELETE FROM htw_block WHERE place = ?1 AND first = ?2")                          \
+    S(NEXT_BLOCK,                                                                                     \
+      "SELECT first FROM htw_block WHERE place = ?1 AND first > ?2 ORDER BY first LIMIT 1")           \
+    S(NEXT_PLACE,                                                                                     \
+      "SELECT * FROM (SELECT place FROM htw_block WHERE place >= ?1 ORDER BY place LIMIT 1) "         \
+      "UNION ALL SELECT * FROM (SELECT place FROM htw_moved WHERE place >= ?1 ORDER BY place LIMIT "  \
+      "1) ORDER BY 1 LIMIT 1")                                                                        \
+    S(SCAN,                                                                                           \
+      "SELECT id, deadline, put, EXISTS (SELECT 1 FROM htw_moved m WHERE m.id = htw_job.id) FROM "    \
+      "htw_job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")                                     \
+    S(SCAN_MOVED,                                                                                     \
+      "SELECT * FROM (SELECT id, deadline, rank FROM htw_moved WHERE place = ?1 AND rank = ?2 AND "   \
+      "id > ?3 ORDER BY id LIMIT ?4) UNION ALL SELECT * FROM (SELECT id, deadline, rank FROM "        \
+      "htw_moved WHERE place = ?1 AND rank > ?2 ORDER BY rank, id LIMIT ?4) LIMIT ?4")                \
+    S(COUNT_DUE,                                                                                      \
+      "SELECT place & 4294967295, 0, count(*) FROM htw_block CROSS JOIN htw_job ON id BETWEEN first " \
+      "AND first + 255 WHERE place <= ?1 AND deadline <= ?2 AND NOT EXISTS (SELECT 1 FROM htw_moved " \
+      "m WHERE m.id = htw_job.id) GROUP BY 1 UNION ALL SELECT place & 4294967295, state, count(*) "   \
+      "FROM htw_moved WHERE place <= ?1 AND deadline <= ?2 GROUP BY 1, 2")                            \
+    S(READ_QUEUES,                                                                                    \
+      "SELECT number, name, delayed, ready, leased, buried, attempts_max, initial, cap, "             \
+      "multiplier, jitter FROM htw_queue ORDER BY number")                                            \
+    S(STORE_QUEUE, "INSERT OR REPLACE INTO htw_queue VALUES (?1, ?6, ?2, ?3, ?4, ?5, ?7, ?8, ?9, "    \
+                   "?10, ?11)")                                                                       \
+    S(DELETE_QUEUE, "DELETE FROM htw_queue WHERE number = ?1")                                        \
+    S(NEXT_INBOX,                                                                                     \
+      "SELECT deadline, key, payload, 0, priority, 0, lease, queue, id FROM htw_inbox "               \
+      "WHERE id > ?1 ORDER BY id LIMIT 1")                                                            \
+    S(FIND_KEY_INBOX, "SELECT id FROM htw_inbox WHERE key = ?1")                                      \
+    S(DELETE_INBOX, "DELETE FROM htw_inbox WHERE id = ?1")
 
 enum htw__statement {
 #define NAME(name, text) HTW__##name,
@@ -133,15 +131,14 @@ struct htw__database {
     bool is_guest; /* in the file of a program */
     /* As of the last commit. */
     uint64_t jobs;       /* rows */
-    uint64_t keyed;      /* rows with a key */
-    uint64_t moved;      /* rows of `moved` */
+    bool has_moved;      /* jobs were moved: if not, nothing has to be asked about that */
     int64_t last_put_us; /* the greatest `put_us` of all jobs that ever were */
     uint64_t next_id;    /* as the file has it: those below may be in use */
     uint64_t ids_end;    /* there are none from here on */
     uint64_t generation; /* commits */
     /* Of the transaction that is open. */
     struct htw__added {
-        int64_t jobs, keyed, moved, last_put_us, inbox;
+        int64_t jobs, last_put_us, inbox;
     } added;
     uint64_t from_inbox; /* jobs that have left the inbox, and are to be counted */
     struct htw__blocks blocks;
@@ -207,11 +204,6 @@ int htw__database_fail(struct htw__database *self, int result);
 
 /* The file is damaged, or not as it was left: nothing more is written. Returns -EIO. */
 int htw__database_distrust(struct htw__database *self, const char *why);
-
-/* Whether jobs were moved: if not, nothing has to be asked about that. */
-static inline bool htw__database_has_moved(const struct htw__database *self) {
-    return (int64_t)self->moved + self->added.moved > 0;
-}
 
 /* Prepares them all. 0 or an error. */
 int htw__statements_prepare(struct htw__database *self);

@@ -12,9 +12,9 @@
 #define INTO_INBOX \
     "INSERT OR REPLACE INTO main.htw_inbox (deadline, key, payload, queue, priority, lease) "
 #define PUT INTO_INBOX "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-#define PUT_IF_ABSENT                                                            \
-    INTO_INBOX "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM "  \
-               "main.htw_job_key WHERE key = ?2) AND NOT EXISTS (SELECT 1 FROM " \
+#define PUT_IF_ABSENT                                                           \
+    INTO_INBOX "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM " \
+               "main.htw_job WHERE key = ?2) AND NOT EXISTS (SELECT 1 FROM "    \
                "main.htw_inbox WHERE key = ?2)"
 
 static int fail_put(struct sqlite3 *connection, int result) {

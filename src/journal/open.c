@@ -103,14 +103,12 @@ static int read_meta(struct htw__database *self) {
                           : htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters",
                                               self->name);
     self->generation = (uint64_t)sqlite3_column_int64(row, 0);
-    self->moved = (uint64_t)sqlite3_column_int64(row, 1);
+    self->has_moved = sqlite3_column_int64(row, 1) != 0;
     self->jobs = (uint64_t)sqlite3_column_int64(row, 2);
-    self->keyed = (uint64_t)sqlite3_column_int64(row, 3);
-    self->next_id = (uint64_t)sqlite3_column_int64(row, 4);
-    self->last_put_us = sqlite3_column_int64(row, 5);
+    self->next_id = (uint64_t)sqlite3_column_int64(row, 3);
+    self->last_put_us = sqlite3_column_int64(row, 4);
     sqlite3_reset(row);
-    return self->jobs <= COUNT_MAX && self->keyed <= self->jobs && self->generation <= COUNT_MAX &&
-                   self->moved <= self->jobs && self->last_put_us >= 0 &&
+    return self->jobs <= COUNT_MAX && self->generation <= COUNT_MAX && self->last_put_us >= 0 &&
                    self->next_id >= HTW__BLOCK_IDS && self->next_id <= HTW__ID_MAX + 1 &&
                    self->next_id % HTW__BLOCK_IDS == 0
                ? 0

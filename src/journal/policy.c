@@ -5,10 +5,6 @@
 #include <htw/backoff.h>
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Beyond, the backoff stays as it is. */
 #define ATTEMPTS_COUNTED 1000u
@@ -43,34 +39,4 @@ int htw__policy_check(const struct htw_queue_policy *policy) {
     if (policy->struct_size != sizeof(*policy))
         return -EINVAL;
     return policy->initial_ns == 0 ? 0 : start_backoff(policy, 0, &backoff);
-}
-
-static uint64_t bits_of(double number) {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof(bits));
-    return bits;
-}
-
-size_t htw__policy_write(const struct htw_queue_policy *policy, char text[HTW__POLICY_TEXT]) {
-    return (size_t)snprintf(text, HTW__POLICY_TEXT,
-                            "%" PRIu32 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64,
-                            policy->attempts_max, policy->initial_ns, policy->cap_ns,
-                            bits_of(policy->multiplier), bits_of(policy->jitter));
-}
-
-/* What would be written otherwise is damaged. */
-int htw__policy_read(struct htw_queue_policy *policy, const void *text, size_t size) {
-    char copy[HTW__POLICY_TEXT], again[HTW__POLICY_TEXT], *at = copy;
-    if (size >= sizeof(copy))
-        return -EBADMSG;
-    memcpy(copy, text, size);
-    copy[size] = '\0';
-    policy->attempts_max = (uint32_t)strtoul(at, &at, 10);
-    policy->initial_ns = strtoll(at, &at, 10);
-    policy->cap_ns = strtoll(at, &at, 10);
-    uint64_t multiplier = strtoull(at, &at, 10), jitter = strtoull(at, &at, 10);
-    memcpy(&policy->multiplier, &multiplier, sizeof(multiplier));
-    memcpy(&policy->jitter, &jitter, sizeof(jitter));
-    bool is_same = htw__policy_write(policy, again) == size && memcmp(again, copy, size) == 0;
-    return is_same && htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
 }

@@ -216,6 +216,20 @@ static void add_counts(struct htw__queue_counts *counts, const struct htw__queue
         counts->of[i] += by->of[i];
 }
 
+/* NULL: none. */
+static bool read_policy(struct sqlite3_stmt *row, struct htw_queue_policy *policy) {
+    enum { FIRST = 2 + HTW__QUEUE_STATES };
+    int64_t attempts_max = sqlite3_column_int64(row, FIRST);
+    if (sqlite3_column_type(row, FIRST) == SQLITE_NULL)
+        return true;
+    policy->attempts_max = (uint32_t)attempts_max;
+    policy->initial_ns = sqlite3_column_int64(row, FIRST + 1);
+    policy->cap_ns = sqlite3_column_int64(row, FIRST + 2);
+    policy->multiplier = sqlite3_column_double(row, FIRST + 3);
+    policy->jitter = sqlite3_column_double(row, FIRST + 4);
+    return policy->attempts_max == attempts_max && htw__policy_check(policy) == 0;
+}
+
 static int load_queue(struct htw__queues *queues, struct sqlite3_stmt *row) {
     uint64_t number = (uint64_t)sqlite3_column_int64(row, 0);
     const char *name = name_of(queues, row);
@@ -226,12 +240,10 @@ static int load_queue(struct htw__queues *queues, struct sqlite3_stmt *row) {
         queue = add(queues, name, strlen(name), number);
     if (queue == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a queue");
-    const void *policy = sqlite3_column_blob(row, 2);
-    if (policy != NULL &&
-        htw__policy_read(&queue->policy, policy, (size_t)sqlite3_column_bytes(row, 2)) != 0)
+    if (!read_policy(row, &queue->policy))
         return htw__journal_fail_as(-EBADMSG, "the policy of a queue is damaged");
     for (int i = 0; i < HTW__QUEUE_STATES; i++) {
-        queue->counts.of[i] = sqlite3_column_int64(row, 3 + i);
+        queue->counts.of[i] = sqlite3_column_int64(row, 2 + i);
         if (queue->counts.of[i] < 0 || queue->counts.of[i] > COUNT_MAX)
             return htw__journal_fail_as(-EBADMSG, "the counts of a queue are damaged");
     }
@@ -282,7 +294,6 @@ static int write_queue(struct htw__queue *queue, struct htw__database *database)
     struct sqlite3_stmt *statement = database->statements[HTW__STORE_QUEUE];
     const int64_t number = (int64_t)queue->number;
     struct htw__queue_counts counts = queue->counts;
-    char text[HTW__POLICY_TEXT];
     add_counts(&counts, &queue->added);
     const struct htw_queue_policy *policy =
         queue->new_policy == NULL ? &queue->policy : queue->new_policy;
@@ -292,11 +303,18 @@ static int write_queue(struct htw__queue *queue, struct htw__database *database)
                    ? htw__statement_run(database, HTW__DELETE_QUEUE, HTW__NUMBERS(number))
                    : 0;
     htw__statement_bind_blob(statement, 6, queue->name, queue->name_size);
-    htw__statement_bind_optional(statement, 7, has_policy ? text : NULL,
-                                 has_policy ? htw__policy_write(policy, text) : 0);
-    return htw__statement_run(
+    if (has_policy) {
+        sqlite3_bind_int64(statement, 7, policy->attempts_max);
+        sqlite3_bind_int64(statement, 8, policy->initial_ns);
+        sqlite3_bind_int64(statement, 9, policy->cap_ns);
+        sqlite3_bind_double(statement, 10, policy->multiplier);
+        sqlite3_bind_double(statement, 11, policy->jitter);
+    }
+    int error = htw__statement_run(
         database, HTW__STORE_QUEUE,
         HTW__NUMBERS(number, counts.of[0], counts.of[1], counts.of[2], counts.of[3]));
+    sqlite3_clear_bindings(statement);
+    return error;
 }
 
 int htw__queues_write(struct htw__queue **changed, struct htw__database *database) {

@@ -50,12 +50,6 @@ static void note_put(struct htw__database *self, int64_t put_us) {
         self->added.last_put_us = put_us;
 }
 
-static void count_put(struct htw__database *self, const struct htw__job_row *row) {
-    self->added.jobs++;
-    self->added.keyed += row->key != NULL;
-    note_put(self, row->put_us);
-}
-
 /* ---- reading a job */
 
 /* By a statement whose columns are those of FETCH; that is to be reset if this returns 0. */
@@ -90,7 +84,7 @@ static int read_row(struct htw__database *self, enum htw__statement which, uint6
 
 /* -ENOENT: the job was not moved. */
 static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__whereabouts *ret) {
-    if (!htw__database_has_moved(self))
+    if (!self->has_moved)
         return -ENOENT;
     struct sqlite3_stmt *statement = self->statements[HTW__FETCH_MOVED];
     int result = htw__statement_run(self, HTW__FETCH_MOVED, HTW__NUMBERS((int64_t)id));
@@ -114,14 +108,9 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
                : htw__database_distrust(self, "the place of a job is damaged");
 }
 
-static int change_moved_place(struct htw__database *self, enum htw__statement which, uint64_t id,
-                              const struct htw__whereabouts *where) {
-    return htw__statement_run(self, which,
-                              HTW__NUMBERS((int64_t)where->place, where->rank, (int64_t)id));
-}
-
 static int store_moved(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
     const struct htw__counters *counters = &to->counters;
+    self->has_moved = true;
     return htw__statement_run(self, HTW__STORE_MOVED,
                               HTW__NUMBERS((int64_t)id, (int64_t)to->place, to->rank,
                                            to->deadline_ns, to->priority, to->is_leased,
@@ -144,12 +133,10 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
     int error = insert_row(self, id, row);
     if (error != 0)
         return error;
-    count_put(self, row);
-    if (id < self->ids_end)
-        return htw__blocks_use(self, id, where.place);
-    self->added.moved++;
-    error = store_moved(self, id, &where);
-    return error == 0 ? change_moved_place(self, HTW__STORE_MOVED_PLACE, id, &where) : error;
+    self->added.jobs++;
+    note_put(self, row->put_us);
+    return id < self->ids_end ? htw__blocks_use(self, id, where.place)
+                              : store_moved(self, id, &where);
 }
 
 int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
@@ -158,43 +145,14 @@ int htw__database_move(struct htw__database *self, uint64_t id, const struct htw
     bool is_first = error == -ENOENT;
     if (is_first)
         error = read_place(self, id, &from.place);
-    else if (error == 0)
-        error = change_moved_place(self, HTW__DELETE_MOVED_PLACE, id, &from);
     if (error == 0)
         error = store_moved(self, id, to);
-    if (error == 0)
-        error = change_moved_place(self, HTW__STORE_MOVED_PLACE, id, to);
     if (error == 0 && htw__place_class_of(to->place) == HTW__PLACE_BURIED)
         note_put(self, to->rank);
-    if (error != 0 || !is_first)
-        return error;
-    self->added.moved++;
-    return htw__blocks_leave(self, id, from.place);
-}
-
-static int remove_moved(struct htw__database *self, uint64_t id) {
-    struct htw__whereabouts from;
-    int error = fetch_moved(self, id, &from);
-    if (error == -ENOENT)
-        return 0;
-    if (error == 0)
-        error = change_moved_place(self, HTW__DELETE_MOVED_PLACE, id, &from);
-    if (error != 0)
-        return error;
-    error = htw__statement_run(self, HTW__DELETE_MOVED, HTW__NUMBERS((int64_t)id));
-    self->added.moved -= error == 0;
-    return error;
+    return error != 0 || !is_first ? error : htw__blocks_leave(self, id, from.place);
 }
 
 /* ---- keys and ends */
-
-static int remove_key(struct htw__database *self, const struct htw__job_row *row) {
-    htw__statement_bind_blob(self->statements[HTW__DELETE_KEY], 1, row->key, row->key_size);
-    int error = htw__statement_step(self, HTW__DELETE_KEY);
-    sqlite3_clear_bindings(self->statements[HTW__DELETE_KEY]);
-    self->added.keyed -= error == 0;
-    return error;
-}
 
 static int remove_row(struct htw__database *self, uint64_t id) {
     int error = htw__statement_run(self, HTW__DELETE, HTW__NUMBERS((int64_t)id));
@@ -203,33 +161,17 @@ static int remove_row(struct htw__database *self, uint64_t id) {
     if (sqlite3_changes(self->connection) == 0)
         return -ENOENT;
     self->added.jobs--;
-    return htw__database_has_moved(self) ? remove_moved(self, id) : 0;
+    return self->has_moved ? htw__statement_run(self, HTW__DELETE_MOVED, HTW__NUMBERS((int64_t)id))
+                           : 0;
 }
 
-static bool has_keys(const struct htw__database *self) {
-    return (int64_t)self->keyed + self->added.keyed > 0;
-}
-
-/* `place`: where it was put; asked for if it is the last of its block that is known. */
-static int remove_job(struct htw__database *self, uint64_t id, bool removes_key) {
+/* The place where it was put is asked for if it is the last of its block that is known. */
+int htw__database_remove(struct htw__database *self, uint64_t id) {
     uint64_t place = HTW__PLACE_NONE;
-    int error = 0;
-    if (removes_key || !htw__blocks_have_more(&self->blocks, id)) {
-        struct htw__job_row row;
-        error = read_row(self, HTW__PUT_AS, id, &row);
-        if (error == 0)
-            place = htw__database_where_put(&row).place;
-        if (error == 0 && removes_key && row.key != NULL)
-            error = remove_key(self, &row);
-        sqlite3_reset(self->statements[HTW__PUT_AS]);
-    }
+    int error = htw__blocks_have_more(&self->blocks, id) ? 0 : read_place(self, id, &place);
     if (error == 0)
         error = remove_row(self, id);
     return error == 0 ? htw__blocks_leave(self, id, place) : error;
-}
-
-int htw__database_remove(struct htw__database *self, uint64_t id) {
-    return remove_job(self, id, has_keys(self));
 }
 
 static int find_key(struct htw__database *self, enum htw__statement which, const void *key,
@@ -244,19 +186,6 @@ static int find_key(struct htw__database *self, enum htw__statement which, const
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
                            uint64_t *ret_id) {
     return find_key(self, HTW__FIND_KEY, key, key_size, ret_id);
-}
-
-int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
-                           uint64_t id, uint64_t replaced) {
-    int error = replaced == 0 ? 0 : remove_job(self, replaced, false);
-    if (error == -ENOENT)
-        return htw__database_distrust(self, "the keys of the journal are damaged");
-    if (error != 0)
-        return error;
-    self->added.keyed -= replaced != 0;
-    htw__statement_bind_blob(self->statements[HTW__SET_KEY], 1, key, key_size);
-    sqlite3_bind_int64(self->statements[HTW__SET_KEY], 2, (int64_t)id);
-    return htw__statement_step(self, HTW__SET_KEY);
 }
 
 /* ---- reading a job and where it is */

@@ -8,7 +8,7 @@
  * removed when the last job of it has gone.
  *
  * MOVED. A job that is no longer as it was put (released, moved, buried, kicked, leased durably), or that
- * others have put (reader.h), has a row in `moved` too, which says where it is now; `moved_place` finds it there. Its block does not count for it.
+ * others have put (reader.h), has a row in `moved` too, which says where it is now. Its block does not count for it.
  *
  * Where no job was moved, that costs nothing. Changes are made between htw__database_begin() and _commit(); a
  * failure leaves its sentence (error.h). One thread at a time, as for the database.
@@ -59,7 +59,7 @@ struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row);
 /* Its id must be of a block of the place where it is put (htw__ids_give()), or from the inbox: then `moved` says where it is. */
 int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row);
 
-/* Removes a job, its key, and what `moved` has about it. -ENOENT: there is no such job. */
+/* Removes a job, and what `moved` has about it. -ENOENT: there is no such job. */
 int htw__database_remove(struct htw__database *self, uint64_t id);
 
 /* Says where a job is now, which must exist. -ENOENT: it does not. */
@@ -72,10 +72,6 @@ int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job
 void htw__database_fetch_end(struct htw__database *self);
 
 /* ---- keys */
-
-/* Gives the key to `id`. The job `replaced` that had it is removed; 0: none. */
-int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
-                           uint64_t id, uint64_t replaced);
 
 /* The job that has the key; 0: none. 0 or an error. */
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,

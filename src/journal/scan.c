@@ -101,7 +101,7 @@ static int read_put(struct htw__database *self, struct htw__scan *scan, struct p
 static int read_moved(struct htw__database *self, const struct htw__scan *scan, struct part *part,
                       size_t capacity) {
     struct sqlite3_stmt *statement = self->statements[HTW__SCAN_MOVED];
-    part->is_last = !htw__database_has_moved(self);
+    part->is_last = !self->has_moved;
     if (part->is_last)
         return 0;
     htw__statement_bind(

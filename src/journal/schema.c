@@ -2,7 +2,6 @@
 /* schema.c - the tables of a journal's file, and whether a file has these and no others. */
 #include "schema.h"
 
-#include "../base/assert.h"
 #include "error.h"
 
 #include <errno.h>
@@ -23,15 +22,15 @@
  * All that the schema may hold: the text as SQLite keeps it, which depends neither on its version nor
  * on `htw journal compact`. Files have this text for ever: other text is a new format. Columns that are null or
  * constant cost a byte each. rows.h says what the tables are for. `next_sequence` is the first id that was not
- * reserved. In a guest, the names are those of htw__schema_text().
+ * reserved.
  */
 static const struct object {
     const char *text;
     enum { ADDED, OWN, OF_GUESTS } kind; /* ADDED: by other programs, and it does no harm */
 } objects[] = {
     /* Of guests alone: the format; what others have put, and the journal has not yet taken in (reader.h). */
-    { "CREATE TABLE @format (version INTEGER NOT NULL)", OF_GUESTS },
-    { "CREATE TABLE @inbox (id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 << 52 AND "
+    { "CREATE TABLE htw_format (version INTEGER NOT NULL)", OF_GUESTS },
+    { "CREATE TABLE htw_inbox (id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 << 52 AND "
       "(1 << 53) - 1), deadline INTEGER NOT NULL CHECK (typeof(deadline) = 'integer'), key BLOB "
       "CHECK (typeof(key) IN ('blob', 'null')), payload BLOB NOT NULL CHECK (typeof(payload) = "
       "'blob'), queue TEXT CHECK (length(CAST(queue AS BLOB)) BETWEEN 1 AND 255 AND "
@@ -39,29 +38,27 @@ static const struct object {
       "(typeof(priority) = 'integer' AND priority BETWEEN 0 AND 4294967295), lease INTEGER NOT "
       "NULL DEFAULT 0 CHECK (typeof(lease) = 'integer' AND lease >= 0))",
       OF_GUESTS },
-    { "CREATE UNIQUE INDEX @inbox_key ON @inbox (key) WHERE key IS NOT NULL", OF_GUESTS },
+    { "CREATE UNIQUE INDEX htw_inbox_key ON htw_inbox (key) WHERE key IS NOT NULL", OF_GUESTS },
 
-    { "CREATE TABLE @job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload "
+    { "CREATE TABLE htw_job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload "
       "BLOB NOT NULL, queue INTEGER, priority INTEGER, put INTEGER, lease INTEGER)",
       OWN },
-    { "CREATE TABLE @job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID", OWN },
-    { "CREATE TABLE @meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
-      "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, moved "
-      "INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0)",
+    { "CREATE UNIQUE INDEX htw_job_key ON htw_job (key) WHERE key IS NOT NULL", OWN },
+    { "CREATE TABLE htw_meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, "
+      "next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, last_put INTEGER NOT NULL)",
       OWN },
-    { "CREATE TABLE @block (place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, "
-      "PRIMARY KEY (place, first)) WITHOUT ROWID",
+    { "CREATE TABLE htw_block (place INTEGER NOT NULL, first INTEGER NOT NULL, PRIMARY KEY (place, "
+      "first)) WITHOUT ROWID",
       OWN },
-    { "CREATE TABLE @moved (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, rank INTEGER NOT NULL, "
+    { "CREATE TABLE htw_moved (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, rank INTEGER NOT NULL, "
       "deadline INTEGER NOT NULL, priority INTEGER NOT NULL, state INTEGER NOT NULL, attempts "
       "INTEGER NOT NULL, releases INTEGER NOT NULL, timeouts INTEGER NOT NULL, buries INTEGER NOT "
       "NULL, kicks INTEGER NOT NULL)",
       OWN },
-    { "CREATE TABLE @moved_place (place INTEGER NOT NULL, rank INTEGER NOT NULL, id INTEGER NOT "
-      "NULL, PRIMARY KEY (place, rank, id)) WITHOUT ROWID",
-      OWN },
-    { "CREATE TABLE @queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
-      "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, policy BLOB)",
+    { "CREATE INDEX htw_moved_place ON htw_moved (place, rank)", OWN },
+    { "CREATE TABLE htw_queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
+      "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, attempts_max "
+      "INTEGER, initial INTEGER, cap INTEGER, multiplier REAL, jitter REAL)",
       OWN },
     /* ANALYZE */
     { "CREATE TABLE sqlite_stat1(tbl,idx,stat)", ADDED },
@@ -73,57 +70,34 @@ static const struct object {
 
 enum { FORMAT = 0, OBJECTS = sizeof(objects) / sizeof(objects[0]) };
 
-/* ---- names of tables */
-
-#define PREFIX "htw_"
-
-const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__SCHEMA_TEXT]) {
-    const size_t prefix = is_guest ? sizeof(PREFIX) - 1 : 0;
-    char *out = buffer;
-    for (; *text != '\0'; text++) {
-        HTW_ASSERT(out + prefix < buffer + HTW__SCHEMA_TEXT - 1);
-        if (*text == '@')
-            memcpy(out, PREFIX, prefix);
-        else
-            *out = *text;
-        out += *text == '@' ? prefix : 1;
-    }
-    *out = '\0';
-    return buffer;
-}
-
 /* ---- creating them */
 
 static bool is_of(const struct object *object, bool is_guest) {
     return object->kind == OWN || (object->kind == OF_GUESTS && is_guest);
 }
 
-static int execute(struct sqlite3 *connection, const char *text, bool is_guest) {
-    char buffer[HTW__SCHEMA_TEXT];
-    return sqlite3_exec(connection, htw__schema_text(text, is_guest, buffer), NULL, NULL, NULL);
+static int execute(struct sqlite3 *connection, const char *text) {
+    return sqlite3_exec(connection, text, NULL, NULL, NULL);
 }
 
 int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
-    int result = execute(connection, "BEGIN IMMEDIATE", is_guest);
+    int result = execute(connection, "BEGIN IMMEDIATE");
     for (size_t i = 0; i < OBJECTS && result == SQLITE_OK; i++)
         if (is_of(&objects[i], is_guest))
-            result = execute(connection, objects[i].text, is_guest);
+            result = execute(connection, objects[i].text);
     if (result == SQLITE_OK)
-        result = execute(connection,
-                         "INSERT INTO @meta (one, jobs, keyed, next_sequence, generation) VALUES "
-                         "(1, 0, 0, 256, 0)",
-                         is_guest);
+        result = execute(connection, "INSERT INTO htw_meta VALUES (1, 0, 256, 0, 0)");
     if (result == SQLITE_OK)
-        result = execute(connection,
-                         is_guest ? /* the first id is behind it */
-                             "INSERT INTO @inbox (id, deadline, payload) VALUES (1 << 52, 0, x'');"
-                             "DELETE FROM @inbox;"
-                             "INSERT INTO @format VALUES (3)"
-                                  : "PRAGMA application_id = 1752463210;"
-                                    "PRAGMA user_version = 3",
-                         is_guest);
+        result =
+            execute(connection,
+                    is_guest ? /* the first id is behind it */
+                        "INSERT INTO htw_inbox (id, deadline, payload) VALUES (1 << 52, 0, x'');"
+                        "DELETE FROM htw_inbox;"
+                        "INSERT INTO htw_format VALUES (4)"
+                             : "PRAGMA application_id = 1752463210;"
+                               "PRAGMA user_version = 4");
     if (result == SQLITE_OK)
-        result = execute(connection, "COMMIT", is_guest);
+        result = execute(connection, "COMMIT");
     return result;
 }
 
@@ -146,11 +120,9 @@ static void limit(struct sqlite3 *connection, bool is_guest) {
 }
 
 /* Which object a row of the schema is, by the text that SQLite makes it from; OBJECTS: none. */
-static size_t object_of(const char *text, bool is_guest) {
-    char buffer[HTW__SCHEMA_TEXT];
+static size_t object_of(const char *text) {
     size_t i = 0;
-    while (i < OBJECTS &&
-           (text == NULL || strcmp(text, htw__schema_text(objects[i].text, is_guest, buffer)) != 0))
+    while (i < OBJECTS && (text == NULL || strcmp(text, objects[i].text) != 0))
         i++;
     return i;
 }
@@ -184,8 +156,7 @@ static int read_schema(struct sqlite3 *connection, struct contents *contents) {
     if (result != SQLITE_OK)
         return result;
     while (sqlite3_step(statement) == SQLITE_ROW) {
-        size_t object =
-            object_of((const char *)sqlite3_column_text(statement, 0), contents->is_guest);
+        size_t object = object_of((const char *)sqlite3_column_text(statement, 0));
         contents->count++;
         if (object == OBJECTS || contents->has[object])
             contents->has_stranger = true;
@@ -239,8 +210,8 @@ static int judge(const struct contents *contents, const char *name) {
 bool htw__schema_is_guest(struct sqlite3 *connection) {
     struct contents contents = { .is_guest = true };
     limit(connection, true);
-    (void)read_schema(connection, &contents);
-    return contents.count > 0;
+    (void)read_contents(connection, &contents);
+    return contents.count > 0 && contents.application != APPLICATION_ID;
 }
 
 static int fail(struct sqlite3 *connection, int result, const char *name) {

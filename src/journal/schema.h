@@ -15,7 +15,7 @@
 struct sqlite3;
 
 /* The format of the file. Those before it were of development versions, and are refused. */
-#define HTW__SCHEMA_VERSION 3
+#define HTW__SCHEMA_VERSION 4
 
 /* Whether the database is a journal that this version knows. `ret_version`: its format; 0: it has no table at all:
    it is new, or a crash has ended its creation. -EBADMSG, -EPROTONOSUPPORT or the failure of a read,
@@ -29,11 +29,6 @@ bool htw__schema_is_guest(struct sqlite3 *connection);
 
 /* Creates the tables in a database that has none of them. A result of SQLite. */
 int htw__schema_create(struct sqlite3 *connection, bool is_guest);
-
-/* A statement with the tables as they are named in the file: an "@" before a name is "htw_" in that of a guest, and
-   nothing in others. Returns `buffer`. */
-#define HTW__SCHEMA_TEXT 3000
-const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__SCHEMA_TEXT]);
 
 /* The ids that guests give: from this one to the greatest of all. Those that the journal of a guest gives are below. */
 #define HTW__GUEST_ID_MIN (INT64_C(1) << 52)

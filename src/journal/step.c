@@ -217,16 +217,18 @@ static int count_end(struct htw_journal *journal, uint64_t id) {
     return 0;
 }
 
-int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
+int htw__step_free_key(struct htw_journal *journal, const struct htw__job_row *row,
                        bool is_if_absent, uint64_t *ret_replaced) {
     struct htw__database *database = &journal->database;
     int error = htw__database_find_key(database, row->key, row->key_size, ret_replaced);
-    if (error == 0 && *ret_replaced != 0)
-        error = is_if_absent             ? -EEXIST
-                : journal->counts_queues ? count_end(journal, *ret_replaced)
-                                         : 0;
-    return error == 0 ? htw__database_take_key(database, row->key, row->key_size, id, *ret_replaced)
-                      : error;
+    if (error != 0 || *ret_replaced == 0)
+        return error;
+    error = is_if_absent ? -EEXIST : journal->counts_queues ? count_end(journal, *ret_replaced) : 0;
+    if (error == 0)
+        error = htw__database_remove(database, *ret_replaced);
+    return error == -ENOENT
+               ? htw__database_distrust(database, "the keys of the journal are damaged")
+               : error;
 }
 
 /* The job is held by another step of the batch. If that is written, the file says how the job is; if not, and where it stays

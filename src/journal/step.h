@@ -35,8 +35,8 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
 /* Under the lock: the transaction was undone, and the step may be written again. */
 void htw__step_forget(struct htw_journal *journal, struct htw__step *step);
 
-/* In the transaction: gives a key to the job `id`; the one that has it is replaced, or -EEXIST. */
-int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
+/* In the transaction: a job is to have a key; the one that has it is removed, or -EEXIST. */
+int htw__step_free_key(struct htw_journal *journal, const struct htw__job_row *row,
                        bool is_if_absent, uint64_t *ret_replaced);
 
 /* Gives memory a job that is durable at a place, if it belongs there. Under the lock. */

@@ -26,11 +26,10 @@ int htw__database_begin(struct htw__database *self) {
 /* With what the transaction has added. */
 static int set_meta(struct htw__database *self, uint64_t next_id, uint64_t generation) {
     const struct htw__added *added = &self->added;
-    int error = htw__statement_run(
-        self, HTW__SET_META,
-        HTW__NUMBERS((int64_t)self->jobs + added->jobs, (int64_t)self->keyed + added->keyed,
-                     (int64_t)next_id, (int64_t)generation, (int64_t)self->moved + added->moved,
-                     added->last_put_us, (int64_t)self->generation));
+    int error = htw__statement_run(self, HTW__SET_META,
+                                   HTW__NUMBERS((int64_t)self->jobs + added->jobs, (int64_t)next_id,
+                                                (int64_t)generation, added->last_put_us,
+                                                (int64_t)self->generation));
     if (error == 0 && sqlite3_changes(self->connection) == 0)
         return htw__database_distrust(
             self, "another journal has written to the file, without its lock file");
@@ -40,8 +39,6 @@ static int set_meta(struct htw__database *self, uint64_t next_id, uint64_t gener
 /* The transaction is durable. */
 static void take_over(struct htw__database *self, uint64_t next_id, uint64_t generation) {
     self->jobs += (uint64_t)self->added.jobs;
-    self->keyed += (uint64_t)self->added.keyed;
-    self->moved += (uint64_t)self->added.moved;
     self->last_put_us = self->added.last_put_us;
     self->from_inbox += (uint64_t)self->added.inbox;
     self->next_id = next_id;

@@ -62,9 +62,9 @@ def journal_of_many(directory, count, payload):
     journal = journal_with(directory, b"+1h " + payload)
     alter(journal, "CREATE TEMP TABLE number AS WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number) "
           "SELECT n FROM number LIMIT {0} - 1;"
-          "UPDATE meta SET jobs = {0}, next_sequence = 1 << 40;"
-          "INSERT INTO block SELECT place, first + 256 * n, last + 256 * n FROM block, number WHERE n <= {0} / 256;"
-          "INSERT INTO job SELECT id + n, deadline, key, payload, queue, priority, put, lease FROM job, number".format(count))
+          "UPDATE htw_meta SET jobs = {0}, next_sequence = 1 << 40;"
+          "INSERT INTO htw_block SELECT place, first + 256 * n FROM htw_block, number WHERE n <= {0} / 256;"
+          "INSERT INTO htw_job SELECT id + n, deadline, key, payload, queue, priority, put, lease FROM htw_job, number".format(count))
     return journal
 
 
@@ -162,7 +162,7 @@ def test_journal_json_has_the_bytes_of_any_payload(directory):
 
 def test_journal_job_that_never_comes_is_shown_as_such(directory):
     journal = journal_with(directory, b"+1h a")
-    alter(journal, f"UPDATE job SET deadline = {2**63 - 1}")
+    alter(journal, f"UPDATE htw_job SET deadline = {2**63 - 1}")
     job = rows_of(journal)[0]
     assert (job["deadline"], job["deadline_ns"]) == (None, str(2**63 - 1))
     assert command("journal", "list", journal).lines[1].split()[1] == b"never"
@@ -250,7 +250,7 @@ def test_journal_changes_are_refused_while_it_is_open(directory):
 
 def test_journal_compact_gives_space_back(directory):
     journal = journal_of_many(directory, 20000, b"y" * 200)
-    alter(journal, "DELETE FROM job; DELETE FROM block; UPDATE meta SET jobs = 0")
+    alter(journal, "DELETE FROM htw_job; DELETE FROM htw_block; UPDATE htw_meta SET jobs = 0")
     before = os.path.getsize(journal)
     got = command("journal", "--json", "compact", journal)
     assert (got.status, got.err) == (0, "")
@@ -263,25 +263,21 @@ def test_journal_compact_gives_space_back(directory):
 def test_journal_check_finds_what_does_not_agree(directory):
     journal = journal_with(directory, b"+1h a", b"+2h b")
     for change, back, wanted in (
-            ("UPDATE meta SET jobs = jobs + 1", "UPDATE meta SET jobs = jobs - 1",
+            ("UPDATE htw_meta SET jobs = jobs + 1", "UPDATE htw_meta SET jobs = jobs - 1",
              "1 jobs differ between the counter and the table"),
-            ("UPDATE job SET deadline = deadline - 7200000000000",
-             "UPDATE job SET deadline = deadline + 7200000000000",
+            ("UPDATE htw_job SET deadline = deadline - 7200000000000",
+             "UPDATE htw_job SET deadline = deadline + 7200000000000",
              "2 jobs are in no block of their place"),
-            ("INSERT INTO block SELECT place + 1, first + 1, last FROM block LIMIT 1",
-             "DELETE FROM block WHERE first % 256 = 1", "1 blocks are out of range"),
-            ("INSERT INTO block SELECT 0, first, last FROM block LIMIT 1",
-             "DELETE FROM block WHERE place = 0", "1 blocks overlap"),
-            ("INSERT INTO moved_place VALUES (1, 1, 1)", "DELETE FROM moved_place",
-             "1 places have a job that was not moved there"),
-            ("UPDATE meta SET moved = 1", "UPDATE meta SET moved = 0",
-             "1 jobs that were moved differ between the counter and the table"),
-            ("UPDATE meta SET next_sequence = 256", "UPDATE meta SET next_sequence = 1 << 40",
+            ("INSERT INTO htw_block SELECT place + 1, first + 1 FROM htw_block LIMIT 1",
+             "DELETE FROM htw_block WHERE first % 256 = 1", "1 blocks are out of range"),
+            ("INSERT INTO htw_block SELECT 0, first FROM htw_block LIMIT 1",
+             "DELETE FROM htw_block WHERE place = 0", "1 blocks overlap"),
+            ("INSERT INTO htw_moved VALUES (1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0)", "DELETE FROM htw_moved",
+             "1 jobs that were moved are missing"),
+            ("UPDATE htw_meta SET next_sequence = 256", "UPDATE htw_meta SET next_sequence = 1 << 40",
              "1 rows of counters are behind the jobs or out of range"),
-            ("UPDATE meta SET next_sequence = 3 << 51", "UPDATE meta SET next_sequence = 1 << 40",
+            ("UPDATE htw_meta SET next_sequence = 3 << 51", "UPDATE htw_meta SET next_sequence = 1 << 40",
              "75 percent of all ids have been given: begin a new file before they end"),
-            ("INSERT INTO job_key VALUES (x'61', 1); UPDATE meta SET keyed = 1",
-             "DELETE FROM job_key; UPDATE meta SET keyed = 0", "1 keys lead to a job that does not have them"),
     ):
         for statement, status in ((change, 1), (back, 0)):
             alter(journal, statement)
@@ -310,8 +306,8 @@ def test_journal_file_that_is_none_is_refused(directory):
         for action in ("list", "stats", "check", "compact"):
             assert wanted in refused(action, path)
     assert not os.path.exists(os.path.join(directory, "none"))
-    alter(journal, "PRAGMA user_version = 4")
-    assert "the journal has format 4, and this version of libhtw knows format 3 alone" in command("journal", "list", journal).err
+    alter(journal, "PRAGMA user_version = 5")
+    assert "the journal has format 5, and this version of libhtw knows format 4 alone" in command("journal", "list", journal).err
     assert content_of(os.path.join(directory, "text")) == b"no journal\n" * 1000
 
 

@@ -179,12 +179,10 @@ def test_a_job_that_is_reserved_is_its_workers(directory):
 def lease_durably(file, deadline_ns=4102444800 * 10**9):
     """As a program does that has leased the only job, before the server."""
     with contextlib.closing(sqlite3.connect(file)) as database, database:
-        number, queue, put = database.execute("SELECT id, queue, put FROM job").fetchone()
+        number, queue, put = database.execute("SELECT id, queue, put FROM htw_job").fetchone()
         place = (deadline_ns // 60000000000 << 32) + queue
-        database.execute("INSERT INTO moved VALUES (?, ?, ?, ?, 0, 1, 1, 0, 0, 0, 0)", (number, place, put, deadline_ns))
-        database.execute("INSERT INTO moved_place VALUES (?, ?, ?)", (place, put, number))
-        database.execute("UPDATE meta SET moved = 1")
-        database.execute("UPDATE queue SET ready = ready - 1, leased = leased + 1 WHERE number = ?", (queue,))
+        database.execute("INSERT INTO htw_moved VALUES (?, ?, ?, ?, 0, 1, 1, 0, 0, 0, 0)", (number, place, put, deadline_ns))
+        database.execute("UPDATE htw_queue SET ready = ready - 1, leased = leased + 1 WHERE number = ?", (queue,))
 
 
 def test_a_job_that_the_file_says_is_leased_is_listed_once(directory):

@@ -833,10 +833,8 @@ static void end_all(void) {
             expect(htw_journal_done(journal, jobs[i].id), 0, "htw_journal_done", jobs[i].id);
     close_journal();
     if ((sqlite3_open(path, &connection) != SQLITE_OK ||
-         sqlite3_exec(connection,
-                      options.is_guest ? "SELECT count(*) FROM htw_block"
-                                       : "SELECT count(*) FROM block",
-                      count_blocks, &blocks, NULL) != SQLITE_OK ||
+         sqlite3_exec(connection, "SELECT count(*) FROM htw_block", count_blocks, &blocks, NULL) !=
+             SQLITE_OK ||
          sqlite3_close(connection) != SQLITE_OK || blocks != 0))
         fail("blocks without jobs", 0, blocks);
 }

@@ -273,7 +273,7 @@ JOURNAL_TEST(lease_of_a_job_that_the_file_has_lost_stops_the_journal) {
     uint64_t id = put(f, queue, 0, HTW_HOUR, "a");
     assert_int_equal(journal_update(f, id, HTW_JOB_KICK, 0), 0);
     journal_close(f);
-    journal_execute(f, "DELETE FROM job");
+    journal_execute(f, "DELETE FROM htw_job");
     open_for_lease(f);
     assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -EIO);
     assert_int_equal(htw_journal_pause(f->journal, queue, 0), -EIO);

@@ -114,7 +114,7 @@ ROWS_TEST(rows_put_for_now_are_ready_and_others_are_delayed) {
 
 /* ---- blocks */
 
-#define BLOCKS "SELECT count(*) FROM block"
+#define BLOCKS "SELECT count(*) FROM htw_block"
 
 static void insert_many(int count, int places) {
     for (int i = 0; i < count; i++)
@@ -204,7 +204,7 @@ ROWS_TEST(rows_of_a_block_that_went_too_early_come_again) {
     remove_from(1);
     commit();
     assert_int_equal(
-        number_of("SELECT count(*) FROM block WHERE first = (SELECT min(first) FROM block)"), 1);
+        number_of("SELECT count(*) FROM htw_block WHERE first = (SELECT min(first) FROM htw_block)"), 1);
     begin_change();
     insert(BASE_NS - HTW_HOUR);
     commit();
@@ -225,7 +225,7 @@ ROWS_TEST(rows_of_a_block_that_was_empty_stay_with_its_next_job) {
 }
 
 ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
-    assert_int_equal(sqlite3_exec(database.connection, "INSERT INTO block VALUES (5, 300, 555)",
+    assert_int_equal(sqlite3_exec(database.connection, "INSERT INTO htw_block VALUES (5, 300)",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     assert_int_equal(scan(), -EIO);

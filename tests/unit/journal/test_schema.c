@@ -13,30 +13,32 @@
 /* Before any of them is used. */
 /* holds: journal-12 */
 JOURNAL_TEST(journal_whose_tables_are_others_is_refused) {
-#define QUEUE(values) "INSERT INTO queue VALUES (" values ")", -EBADMSG
-#define COUNTER(value) "UPDATE meta SET " value, -EBADMSG, "counters of the journal are damaged"
+#define QUEUE(values) "INSERT INTO htw_queue VALUES (" values ")", -EBADMSG
+#define NO_POLICY ", NULL, NULL, NULL, NULL, NULL"
+#define COUNTER(value) "UPDATE htw_meta SET " value, -EBADMSG, "counters of the journal are damaged"
     static const struct {
         const char *change;
         int error;
         const char *part; /* of the sentence */
     } rows[] = {
-        { "DROP TABLE job; CREATE VIEW job AS " ENDLESS
+        { "DROP TABLE htw_job; CREATE VIEW htw_job AS " ENDLESS
           "x AS id, x AS deadline, NULL AS key, x'61' AS payload FROM n",
           -EBADMSG, "altered" },
-        { "DROP TABLE meta; CREATE VIEW meta AS " ENDLESS
-          "1 AS one, 0 AS jobs, 0 AS keyed, 1 AS next_sequence, 0 AS generation FROM n",
+        { "DROP TABLE htw_meta; CREATE VIEW htw_meta AS " ENDLESS
+          "1 AS one, 0 AS jobs, 1 AS next_sequence, 0 AS generation FROM n",
           -EBADMSG, "altered" },
-        { "DROP TABLE job_key", -EBADMSG, "altered" },
-        { "DROP TABLE moved_place", -EBADMSG, "altered" },
-        { "ALTER TABLE job RENAME TO jobs", -EBADMSG, "altered" },
-        { "ALTER TABLE job ADD COLUMN zeros BLOB AS (zeroblob(900000000))", -EBADMSG, "altered" },
-        { "ALTER TABLE job ADD COLUMN more CHECK (length(hex(zeroblob(4 + id - id))) > 0)",
+        { "DROP INDEX htw_job_key", -EBADMSG, "altered" },
+        { "DROP INDEX htw_moved_place", -EBADMSG, "altered" },
+        { "ALTER TABLE htw_job RENAME TO jobs", -EBADMSG, "altered" },
+        { "ALTER TABLE htw_job ADD COLUMN zeros BLOB AS (zeroblob(900000000))", -EBADMSG,
+          "altered" },
+        { "ALTER TABLE htw_job ADD COLUMN more CHECK (length(hex(zeroblob(4 + id - id))) > 0)",
           -EBADMSG, "altered" },
-        { "CREATE TRIGGER t AFTER UPDATE ON meta BEGIN INSERT INTO job_key " ENDLESS
+        { "CREATE TRIGGER t AFTER UPDATE ON htw_meta BEGIN INSERT INTO htw_block " ENDLESS
           "x, 1 FROM n; END",
           -EBADMSG, "altered" },
-        { "CREATE INDEX i ON job (zeroblob(9 + id - id))", -EBADMSG, "altered" },
-        { "CREATE INDEX i ON job_key (id)", -EBADMSG, "altered" },
+        { "CREATE INDEX i ON htw_job (zeroblob(9 + id - id))", -EBADMSG, "altered" },
+        { "CREATE INDEX i ON htw_block (first)", -EBADMSG, "altered" },
         { "CREATE TABLE other (a INTEGER)", -EBADMSG, "altered" },
         { "CREATE VIEW other AS SELECT 1", -EBADMSG, "altered" },
         { "CREATE VIRTUAL TABLE other USING rtree (a, b, c)", -EBADMSG, "altered" },
@@ -48,35 +50,31 @@ JOURNAL_TEST(journal_whose_tables_are_others_is_refused) {
         { "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = sql || ' '", -EBADMSG,
           "altered" },
         { "PRAGMA user_version = 1", -EPROTONOSUPPORT,
-          "has format 1, and this version of libhtw knows format 3" },
-        { "PRAGMA user_version = 4", -EPROTONOSUPPORT, "has format 4" },
+          "has format 1, and this version of libhtw knows format 4" },
+        { "PRAGMA user_version = 5", -EPROTONOSUPPORT, "has format 5" },
         { "PRAGMA user_version = 0", -EBADMSG, "damaged" },
-        { "DELETE FROM meta", -EBADMSG, "lost its counters" },
-        { "DROP TABLE meta", -EBADMSG, "altered: a table" },
+        { "DELETE FROM htw_meta", -EBADMSG, "lost its counters" },
+        { "DROP TABLE htw_meta", -EBADMSG, "altered: a table" },
         { COUNTER("jobs = -1") },
         { COUNTER("jobs = 9223372036854775807") },
-        { COUNTER("keyed = jobs + 1") },
-        { COUNTER("keyed = -1") },
         { COUNTER("generation = -1") },
         { COUNTER("generation = 9223372036854775807") },
-        { COUNTER("moved = 2") },
-        { COUNTER("moved = -1") },
         { COUNTER("last_put = -1") },
         { COUNTER("next_sequence = 0") },
         { COUNTER("next_sequence = 257") },
         { COUNTER("next_sequence = (1 << 53) + 256") },
-        { QUEUE("7, x'61', 2, -1, 0, 0, NULL"), "counts of a queue" },
-        { QUEUE("7, x'61', 0, 0, 0, 9223372036854775807, NULL"), "counts of a queue" },
-        { QUEUE("0, x'61', 0, 0, 0, 0, NULL"), "queue of the journal" },
-        { QUEUE("7, x'', 0, 0, 0, 0, NULL"), "queue of the journal" },
-        { QUEUE("-1, x'61', 0, 0, 0, 0, NULL"), "queue of the journal" },
-        { QUEUE("1 << 29, x'61', 0, 0, 0, 0, NULL"), "queue of the journal" },
-        { QUEUE("7, x'610061', 0, 0, 0, 0, NULL"), "queue of the journal" },
-        { QUEUE("7, zeroblob(300), 0, 0, 0, 0, NULL"), "queue of the journal" },
-        { QUEUE("7, printf('%256d', 1), 0, 0, 0, 0, NULL"), "queue of the journal" },
-        { QUEUE("6, x'61', 0, 0, 0, 0, NULL), (7, x'61', 0, 0, 0, 0, NULL"),
+        { QUEUE("7, x'61', 2, -1, 0, 0" NO_POLICY), "counts of a queue" },
+        { QUEUE("7, x'61', 0, 0, 0, 9223372036854775807" NO_POLICY), "counts of a queue" },
+        { QUEUE("0, x'61', 0, 0, 0, 0" NO_POLICY), "queue of the journal" },
+        { QUEUE("7, x'', 0, 0, 0, 0" NO_POLICY), "queue of the journal" },
+        { QUEUE("-1, x'61', 0, 0, 0, 0" NO_POLICY), "queue of the journal" },
+        { QUEUE("1 << 29, x'61', 0, 0, 0, 0" NO_POLICY), "queue of the journal" },
+        { QUEUE("7, x'610061', 0, 0, 0, 0" NO_POLICY), "queue of the journal" },
+        { QUEUE("7, zeroblob(300), 0, 0, 0, 0" NO_POLICY), "queue of the journal" },
+        { QUEUE("7, printf('%256d', 1), 0, 0, 0, 0" NO_POLICY), "queue of the journal" },
+        { QUEUE("6, x'61', 0, 0, 0, 0" NO_POLICY "), (7, x'61', 0, 0, 0, 0" NO_POLICY),
           "queue of the journal" },
-        { QUEUE("7, x'61', 0, 0, 0, 0, '3'"), "policy of a queue" },
+        { QUEUE("7, x'61', 0, 0, 0, 0, 3, 1, 2, 0.5, 0"), "policy of a queue" },
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         journal_open(f);
@@ -114,7 +112,7 @@ JOURNAL_TEST(journal_whose_schema_is_long_is_refused) {
         "' (a)' FROM n";
     static const char *const ways[] = {
         tables,
-        "UPDATE sqlite_master SET sql = sql || hex(zeroblob(10000)) WHERE name = 'meta'",
+        "UPDATE sqlite_master SET sql = sql || hex(zeroblob(10000)) WHERE name = 'htw_meta'",
     };
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
         char text[512];
