@@ -36,9 +36,7 @@ struct htw__key_cell {
     uint8_t size : 5;           /* of the key in a cell of a shard, in bytes */
     uint8_t has_key : 1;        /* it is the first cell of a key ... */
     uint8_t is_in_table : 1;    /* ... which is, or was, in the table, and not in its shard */
-    uint8_t is_deferred : 1;    /* a deferred check holds the key, which has not begun */
     uint8_t is_orphan : 1;      /* the key cannot be found any more, because the shard was closed */
-    uint8_t is_unwatched : 1;   /* no request waits on the key, and it is counted as idle */
     uint8_t is_closed : 1;      /* of a shard's first cell: the shard is closed ... */
     uint8_t has_second : 1;     /* ... its second cell is in use ... */
     uint8_t has_table : 1;      /* ... and there are keys in its table */

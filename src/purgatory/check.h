@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* check.h - asks a request whether it can be completed now. For its owner. */
+/* check.h - asks a request again while it has marks, for its owner; and the callback of deferred checks. */
 #ifndef HTW_SRC_PURGATORY_CHECK_H
 #define HTW_SRC_PURGATORY_CHECK_H
 
 #include "state.h"
-
-/* Calls `try_complete`. True: the owner must end the request. */
-bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request);
 
 /*
  * Calls `try_complete` while there are marks of events. True: the owner must end the request, for
@@ -16,7 +13,7 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
 bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, uint32_t idle,
                            enum htw_reason *ret_reason);
 
-/* The callback of the checks for later. Its argument: the shard. */
-void htw__run_checks(void *arg, const struct htw_expiration *expiration);
+/* The callback of the timer of a deferred check. */
+void htw__make_deferred_check(void *arg, const struct htw_expiration *expiration);
 
 #endif /* HTW_SRC_PURGATORY_CHECK_H */

@@ -6,7 +6,6 @@
 #include "end.h"
 
 #include "../base/probe.h"
-#include "../base/user_code.h"
 #include "condition.h"
 #include "owner.h"
 #include "timeout.h"
@@ -73,14 +72,6 @@ void htw__request_withdraw(struct htw_request *request) {
 
 /* ---- ending */
 
-/* Without a release hook, the user may free the request when its state is 0. */
-static void release_request(struct htw_purgatory *purgatory, struct htw_request *request) {
-    htw__request_set_free(request);
-    if (purgatory->release != NULL)
-        HTW__CALL_USER("a hook release", purgatory, purgatory->release,
-                       purgatory->release(purgatory->context, request));
-}
-
 void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = frame->purgatory;
@@ -90,12 +81,7 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
     unlink_request(request, walk);
     htw__timeout_end(request, reason);
     release_watches(request);
-    if (frame->visitor != NULL)
-        HTW__CALL_USER("a visitor", purgatory, frame->visitor,
-                       frame->visitor(frame->visitor_context, request));
-    HTW__CALL_USER("a hook on_complete", purgatory, purgatory->on_complete,
-                   purgatory->on_complete(purgatory->context, request, reason));
-    release_request(purgatory, request);
+    htw__call_last_hooks(frame, request, reason);
     if (condition != NULL)
         htw__outstanding_remove(&condition->outstanding);
 }

@@ -9,20 +9,13 @@
 #include <pthread.h>
 #include <time.h>
 
-#define CLOSED UINT64_C(1)
-#define ONE UINT64_C(2)
-
 /* The first sleep of a wait, and about the longest: each is twice as long as the one before. */
 #define NAP_MIN_NS 20000L
 #define NAP_MAX_NS 5000000L
 
-bool htw__outstanding_add(struct htw__outstanding *outstanding) {
+void htw__outstanding_add(struct htw__outstanding *outstanding) {
     /* order: The caller keeps the object alive. */
-    uint64_t before = atomic_fetch_add_explicit(&outstanding->state, ONE, memory_order_relaxed);
-    if ((before & CLOSED) == 0)
-        return true;
-    htw__outstanding_remove(outstanding);
-    return false;
+    atomic_fetch_add_explicit(&outstanding->count, 1, memory_order_relaxed);
 }
 
 /* The release makes what this thread has done visible to the thread that waits. */
@@ -30,20 +23,15 @@ void htw__outstanding_remove(struct htw__outstanding *outstanding) {
     HTW__ANNOTATE_HAND_OVER(outstanding);
     /* order: The thread that destroys the object must see what this one has done. [relaxed:
        `destroy-threshold`] */
-    uint64_t before = atomic_fetch_sub_explicit(&outstanding->state, ONE, memory_order_release);
-    HTW_ASSERT(before >= ONE);
+    uint64_t before = atomic_fetch_sub_explicit(&outstanding->count, 1, memory_order_release);
+    HTW_ASSERT(before > 0);
     (void)before;
-}
-
-void htw__outstanding_close(struct htw__outstanding *outstanding) {
-    /* order: An addition that comes later finds it, or is counted. */
-    atomic_fetch_or_explicit(&outstanding->state, CLOSED, memory_order_relaxed);
 }
 
 static bool is_none(const struct htw__outstanding *outstanding) {
     /* order: What the other threads have done comes before the destruction. [relaxed:
        `destroy-threshold`] */
-    bool none = atomic_load_explicit(&outstanding->state, memory_order_acquire) < ONE;
+    bool none = atomic_load_explicit(&outstanding->count, memory_order_acquire) == 0;
     if (none)
         HTW__ANNOTATE_TAKE_OVER(outstanding);
     return none;

@@ -15,25 +15,22 @@
 
 #include <stdatomic.h>
 
-/* All zero: none, and open. */
+/* All zero: none. */
 struct htw__outstanding {
-    /* Twice the count, and 1 when it is closed. Where a member of 64 bits is aligned to 4 bytes only (i386), it could lie in
-       two cache lines, and each change of it would lock the bus: up to milliseconds. */
-    _Alignas(8) _Atomic uint64_t state;
+    /* Where a member of 64 bits is aligned to 4 bytes only (i386), it could lie in two cache lines, and each change of it
+       would lock the bus: up to milliseconds. */
+    _Alignas(8) _Atomic uint64_t count;
 };
 
-/* Counts one more. False: it is closed. The caller must be in a public call, or counted itself. */
-bool htw__outstanding_add(struct htw__outstanding *outstanding);
+/* Counts one more. The caller must be in a public call, or counted itself. */
+void htw__outstanding_add(struct htw__outstanding *outstanding);
 
 /* Counts one less. Then the object may be gone. */
 void htw__outstanding_remove(struct htw__outstanding *outstanding);
 
-/* From now on none is added. */
-void htw__outstanding_close(struct htw__outstanding *outstanding);
-
 /*
  * Waits until none is left. Cancels the timers of `group` (may be NULL) again and again, since a
- * thread that was counted before the close may still schedule one. (The group's own count does not
+ * thread that is counted may still schedule one. (The group's own count does not
  * help: a timer leaves the group before its release hook.) Not a cancellation point.
  */
 void htw__outstanding_wait(struct htw__outstanding *outstanding, struct htw_group *group);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* owner.c - the state of a request: which thread owns it, and the marks of other threads. */
+/* owner.c - the state of a request: which thread owns it, the marks of other threads, and the last hooks. */
 #include "owner.h"
 
 _Thread_local struct htw__frame *htw__innermost_frame;
@@ -63,24 +63,8 @@ void htw__request_set_done(struct htw_request *request) {
                      __ATOMIC_RELAXED);
 }
 
-bool htw__request_disown_marked(struct htw_request *request) {
-    /* order: An old state lets the exchange fail. */
-    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
-    do {
-        if ((state & HTW__REQUEST_FORCED) != 0)
-            return false;
-    } while (!htw__request_change(request, &state, HTW__REQUEST_PENDING));
-    return true;
-}
-
 uint32_t htw__request_clear_events(struct htw_request *request) {
     return update(request, 0, HTW__REQUEST_AGAIN | HTW__REQUEST_SELF);
-}
-
-void htw__request_set_free(struct htw_request *request) {
-    HTW__ANNOTATE_HAND_OVER(request);
-    /* order: The user who sees it owns all of the request. [relaxed: `free-request`] */
-    __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
 }
 
 /* EXPIRE may have joined another mark, which was first. */
@@ -88,4 +72,21 @@ enum htw_reason htw__request_marked_reason(uint32_t state) {
     uint32_t mark = state & HTW__REQUEST_FORCED & ~(uint32_t)HTW__REQUEST_EXPIRE;
     return mark == 0 ? HTW_REASON_EXPIRED
                      : (enum htw_reason)__builtin_ctz(mark / HTW__REQUEST_COMPLETE);
+}
+
+/* The user may free the request as soon as its state is 0, if there is no release hook. */
+void htw__call_last_hooks(const struct htw__frame *frame, struct htw_request *request,
+                          enum htw_reason reason) {
+    struct htw_purgatory *purgatory = frame->purgatory;
+    if (frame->visitor != NULL)
+        HTW__CALL_USER("a visitor", purgatory, frame->visitor,
+                       frame->visitor(frame->visitor_context, request));
+    HTW__CALL_USER("a hook on_complete", purgatory, purgatory->on_complete,
+                   purgatory->on_complete(purgatory->context, request, reason));
+    HTW__ANNOTATE_HAND_OVER(request);
+    /* order: The user who sees it owns all of the request. [relaxed: `free-request`] */
+    __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
+    if (purgatory->release != NULL)
+        HTW__CALL_USER("a hook release", purgatory, purgatory->release,
+                       purgatory->release(purgatory->context, request));
 }

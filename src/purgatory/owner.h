@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * owner.h - the state of a request: which thread owns it, and the marks that other threads leave.
+ * owner.h - the state of a request: which thread owns it, and the marks that other threads leave; and the hooks,
+ * which the owner calls.
  *
  * `_state` is 0 while the request is the user's. Otherwise it is a set of bits:
  *
@@ -19,6 +20,7 @@
 #ifndef HTW_SRC_PURGATORY_OWNER_H
 #define HTW_SRC_PURGATORY_OWNER_H
 
+#include "../base/user_code.h"
 #include "state.h"
 
 enum {
@@ -123,17 +125,34 @@ static inline bool htw__request_disown(struct htw_request *request, uint32_t sta
     return htw__request_change(request, &unmarked, state);
 }
 
-/* Disowns the request and drops its marks of events, unless a mark ends it. The caller makes sure
-   that `try_complete` is called later. */
-bool htw__request_disown_marked(struct htw_request *request);
-
 /* Clears the marks of events, and returns the state before. */
 uint32_t htw__request_clear_events(struct htw_request *request);
 
-/* The user may free the request at once. */
-void htw__request_set_free(struct htw_request *request);
-
 /* The reason of a mark. */
 enum htw_reason htw__request_marked_reason(uint32_t state);
+
+/* ---- hooks. With no lock held. */
+
+/* True: the owner must end the request. Inline in checks, which call it for each request. */
+static inline __attribute__((always_inline)) bool
+htw__call_try_complete(struct htw__frame *frame, struct htw_request *request) {
+    const struct htw_purgatory *purgatory = frame->purgatory;
+    if (purgatory->try_complete == NULL)
+        return false;
+    frame->request = request;
+    bool ready = false;
+    HTW__CALL_USER("a hook try_complete", purgatory, purgatory->try_complete,
+                   ready = purgatory->try_complete(purgatory->context, request));
+    frame->request = NULL;
+    if (ready) {
+        htw__request_set_done(request);
+        frame->completed++;
+    }
+    return ready;
+}
+
+/* For a request that nothing leads to any more. It is released then. */
+void htw__call_last_hooks(const struct htw__frame *frame, struct htw_request *request,
+                          enum htw_reason reason);
 
 #endif /* HTW_SRC_PURGATORY_OWNER_H */

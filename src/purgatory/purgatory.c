@@ -59,7 +59,8 @@ static const struct htw_site *site_of(struct htw_scheduler *scheduler, const str
 
 static void set_name(struct htw_purgatory *purgatory, const char *name) {
     static const struct htw_site timeouts = { htw__expire_due, "purgatory", NULL, "timeouts", 0 };
-    static const struct htw_site checks = { htw__run_checks, "purgatory", NULL, "checks", 0 };
+    static const struct htw_site checks = { htw__make_deferred_check, "purgatory", NULL, "checks",
+                                            0 };
     char cut[32];
     snprintf(cut, sizeof(cut), "%s", name == NULL ? "purgatory" : name);
     purgatory->timeouts = site_of(purgatory->scheduler, &timeouts, cut);
@@ -193,7 +194,6 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
     if (has_conditions)
         return -EBUSY;
     (void)htw_purgatory_close(purgatory, NULL, NULL);
-    htw__outstanding_close(&purgatory->outstanding);
     htw__outstanding_wait(&purgatory->outstanding, purgatory->callbacks);
     release_all(purgatory);
     return 0;

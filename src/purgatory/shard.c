@@ -7,7 +7,6 @@ void htw__purgatory_shard_init(struct htw__purgatory_shard *shard,
     *shard = (struct htw__purgatory_shard) { .purgatory = purgatory };
     htw__lock_init(&shard->first.lock, HTW__RANK_PURGATORY_SHARD);
     htw__key_table_init(&shard->table, &purgatory->allocator);
-    shard->deferred_end = &shard->deferred;
 }
 
 void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard) {
@@ -17,7 +16,7 @@ void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard) {
 /* Keys on which requests wait. */
 static uint64_t count_keys(const struct htw__purgatory_shard *shard) {
     return htw__key_table_count(&shard->table) + (shard->first.has_key & ~shard->first.is_orphan) +
-           (shard->second.has_key & ~shard->second.is_orphan) + shard->orphans - shard->idle;
+           (shard->second.has_key & ~shard->second.is_orphan) + shard->orphans;
 }
 
 void htw__purgatory_shard_add_stats(struct htw__purgatory_shard *shard,

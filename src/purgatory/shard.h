@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shard.h - a part of the purgatory with its own lock: its keys, and the checks of these that wait. */
+/* shard.h - a part of the purgatory with its own lock: its keys. */
 #ifndef HTW_SRC_PURGATORY_SHARD_H
 #define HTW_SRC_PURGATORY_SHARD_H
 
@@ -31,14 +31,8 @@ struct htw__purgatory_shard {
     alignas(HTW__CACHE_LINE) struct htw__key_cell first; /* its lock guards all members */
     struct htw__key_cell second; /* for another key, or for more watches of any */
     struct htw__key_table table; /* the keys that have cells of their own */
-    uint64_t bytes;              /* of long keys and deferred checks */
+    uint64_t bytes;              /* of long keys, and of deferred checks (check.c) */
     uint32_t orphans;            /* keys that are no longer in the table */
-    uint32_t idle;               /* keys that only a deferred check holds */
-
-    /* Checks that wait for a callback of the scheduler, the oldest first: see check.c. */
-    struct htw__deferred *deferred;
-    struct htw__deferred **deferred_end;
-    int32_t runs_due; /* callbacks scheduled that have not begun */
     struct htw_purgatory *purgatory;
 };
 

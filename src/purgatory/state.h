@@ -5,12 +5,11 @@
  * Keys are divided into shards by their hash (shard.h). A key has watches in order of arrival, which
  * link requests to it (watch.h), in cells (cell.h). Or requests wait for a condition of the layer above
  * (condition.h), such as a threshold. Each CPU counts requests, and has a wheel with their timeouts, and a few timers
- * of the scheduler, its alarms, for the earliest of them (cpu.h).
+ * of the scheduler, its alarms, for the earliest of them (timeout.h).
  *
  * At most one thread owns a request at any time, and it alone calls hooks, links and unlinks
- * (owner.h). submit.c links a request and disowns it; an event (check.c), or an alarm or a cancel
- * (end.c) own it again. The owner that ends it unlinks it and calls `on_complete` and `release`
- * (end.c).
+ * (owner.h). submit.c links a request, arms its timeout and disowns it; an event (check.c), or an alarm or a
+ * cancel (end.c) own it again. The owner that ends it unlinks it from everything (end.c).
  *
  * Why a request can be released: a thread touches a request only as its owner, or with the lock
  * held under which it found the request: of a shard, a condition or a CPU. The owner takes each of
@@ -68,7 +67,8 @@ struct htw_purgatory {
 struct htw__frame {
     struct htw_purgatory *purgatory;
     struct htw_request *request; /* whose `try_complete` runs, or NULL */
-    struct htw__check *check;    /* the check that this call makes now, or NULL: see check.c */
+    struct htw__check *check;    /* the check that this call makes, or NULL: see check.c */
+    uint64_t completed;          /* requests whose `try_complete` has returned true in this call */
     struct htw__frame *outer;
     htw_request_visitor *visitor;
     void *visitor_context;

@@ -189,7 +189,7 @@ static int watch_keys(struct htw__frame *frame, struct htw_request *request,
         release_keys(&keys, frame->purgatory);
     }
     /* Later events find the request; `try_complete` sees the effect of earlier ones. */
-    if (error == 0 && htw__request_is_ready(frame, request))
+    if (error == 0 && htw__call_try_complete(frame, request))
         return finish_request(frame, request, HTW_REASON_COMPLETED);
     return let_request_wait(frame, request, timeout_ns, error);
 }
@@ -207,7 +207,7 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     if (error != 0)
         return error;
     HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
-    if (htw__request_is_ready(&frame, request))
+    if (htw__call_try_complete(&frame, request))
         return finish_request(&frame, request, HTW_REASON_COMPLETED);
     return watch_keys(&frame, request, keys, key_count, timeout_ns);
 }
@@ -229,7 +229,7 @@ int htw__request_submit(struct htw__condition *condition, struct htw_request *re
         return finish_request(&frame, request, HTW_REASON_COMPLETED);
     }
     if (result == 0) {
-        (void)htw__outstanding_add(&condition->outstanding); /* it is never closed */
+        htw__outstanding_add(&condition->outstanding);
         request->_flags |= HTW__REQUEST_ON_CONDITION;
     }
     return let_request_wait(&frame, request, timeout_ns, result);

@@ -92,7 +92,7 @@ static bool repeats(const struct htw__timeout_alarm *alarm) {
 
 static void release_alarm(void *arg);
 
-/* 0, or the error of the scheduler; -ESHUTDOWN also if the purgatory is being destroyed. */
+/* 0, or the error of the scheduler. */
 static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw__cpu *cpu = alarm->cpu;
     struct htw_purgatory *purgatory = cpu->purgatory;
@@ -106,8 +106,7 @@ static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     spec.repeat = HTW_REPEAT_AFTER;
     spec.group = purgatory->callbacks;
     spec.release = release_alarm;
-    if (!htw__outstanding_add(&purgatory->outstanding))
-        return -ESHUTDOWN;
+    htw__outstanding_add(&purgatory->outstanding);
     int error = htw_schedule_spec(purgatory->scheduler, &spec, &alarm->handle, NULL);
     if (error != 0)
         htw__outstanding_remove(&purgatory->outstanding);

@@ -97,19 +97,10 @@ static void remove_from_table(struct htw__purgatory_shard *shard, struct htw__ke
     shard->first.has_table = htw__key_table_count(&shard->table) > 0;
 }
 
-/* Whether a deferred check holds a key without watches; counts the key as idle if so. */
-static bool is_held(struct htw__purgatory_shard *shard, struct htw__key_cell *key) {
-    shard->idle += (uint32_t)key->is_deferred - (uint32_t)key->is_unwatched;
-    key->is_unwatched = key->is_deferred;
-    return key->is_deferred;
-}
-
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
                                      struct htw__purgatory_shard *shard,
                                      struct htw__key_cell *key) {
-    if (htw__watched_key_is_used(key))
-        return;
-    if ((key->is_deferred | key->is_unwatched) != 0 && is_held(shard, key))
+    if (key->count > 0 || key->more != NULL)
         return;
     if (key->is_orphan)
         shard->orphans--;
@@ -192,10 +183,6 @@ int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory
     struct htw__key_cell *cell = htw__watched_key_last(key);
     if (is_full(cell) && (cell = add_cell(purgatory, shard, key)) == NULL)
         return -ENOMEM;
-    if (key->is_unwatched) {
-        key->is_unwatched = false;
-        shard->idle--;
-    }
     cell->watches[cell->count++] = request;
     watch->_cell = cell == key ? address_of_key(shard, key) : (uintptr_t)cell | HTW__CELL_OF_LIST;
     return 0;

@@ -82,11 +82,6 @@ static inline struct htw__key_cell *htw__watched_key_find(struct htw__purgatory_
 struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
                                       const struct htw__key_cell *key);
 
-/* Whether requests wait on a key, or walks are there. */
-static inline bool htw__watched_key_is_used(const struct htw__key_cell *key) {
-    return key->count > 0 || key->more != NULL;
-}
-
 /* The last cell of a key. */
 static inline struct htw__key_cell *htw__watched_key_last(struct htw__key_cell *key) {
     return key->more != NULL ? key->more->back : key;
@@ -105,7 +100,7 @@ void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgat
 void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
                      struct htw__key_cell *cell);
 
-/* Frees a key without watches, walks and deferred checks. */
+/* Frees a key without watches and walks. */
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
                                      struct htw__purgatory_shard *shard, struct htw__key_cell *key);
 

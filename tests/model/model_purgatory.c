@@ -400,7 +400,6 @@ static void step_check_later(void) {
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(&model.memory, 1, true);
     int result = 0;
-    model.is_steady = true; /* a deferred check follows the clock of the scheduler */
     for (uint64_t times = 1 + below(3); times > 0; times--)
         result = htw_purgatory_check_later(model.purgatory, name->bytes, name->size);
     failing_allocator_relent(&model.memory);
@@ -410,7 +409,6 @@ static void step_check_later(void) {
     if (result == 0)
         expect_check(key, UINT64_MAX);
     model_run();
-    model.is_steady = false;
 }
 
 static const struct {

@@ -45,8 +45,7 @@ uint32_t __wrap_htw__cpu_count(uint32_t max) {
 
 /* Whether a clock is set now, or the thread is stopped. */
 static bool is_to_tear(bool other_was_read) {
-    return other_was_read && !model.is_steady && !model.is_torn &&
-           random_one_in(&model.tears, model.may_stop ? 8 : 50);
+    return other_was_read && !model.is_torn && random_one_in(&model.tears, model.may_stop ? 8 : 50);
 }
 
 static void set_wall_clock(void) {

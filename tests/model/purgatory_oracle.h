@@ -75,8 +75,8 @@ extern struct model {
     int64_t monotonic_ns, boottime_ns, wall_ns; /* what the kernel's clocks show */
     int64_t call_ns;                            /* when the step began */
     bool wall_was_read, monotonic_was_read,
-        is_torn;              /* a clock was set inside a call, or its thread was stopped, ... */
-    bool is_steady, may_stop; /* ... where the one may not be, and the other may */
+        is_torn;   /* a clock was set inside a call, or its thread was stopped, ... */
+    bool may_stop; /* ... where it may be */
     struct random_source tears;
     const char *doing;
     struct htw_purgatory_stats counted;

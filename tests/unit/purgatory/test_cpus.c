@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cpus.c - timeouts when a hook takes long, and when the clock is set. */
+/* test_cpus.c - timeouts when a hook takes long, and when the clock is set; and a deferred check then. */
 #include "../../support/purgatory_case.h"
 
 #include <htw/executor.h>
@@ -61,15 +61,36 @@ PURGATORY_TEST(purgatory_request_with_timeout_zero_may_be_submitted_again_ten_th
     assert_int_equal(waiter.released, 10000);
 }
 
-/* ------------------------------------------------------------------ hooks that take long */
-
-/* The kernel's clock (-Wl,--wrap), by which an embedded scheduler goes; its executor holds tasks for the test. */
-static int64_t monotonic_ns = CASE_START_NS;
+/* The kernel's clocks (-Wl,--wrap), by which an embedded scheduler goes. */
+static int64_t monotonic_ns = CASE_START_NS, realtime_ns = CASE_START_NS;
 
 int64_t __wrap_htw__clock_monotonic_ns(void);
 int64_t __wrap_htw__clock_monotonic_ns(void) {
     return monotonic_ns;
 }
+
+int64_t __wrap_htw__clock_realtime_ns(void);
+int64_t __wrap_htw__clock_realtime_ns(void) {
+    return realtime_ns;
+}
+
+UNIT_TEST(purgatory_check_later_does_not_wait_for_a_wall_clock_that_is_set_back) {
+    struct purgatory_case test;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.clock = HTW_CLOCK_REALTIME;
+    options.embedded = true;
+    purgatory_case_begin(&test, &options, NULL);
+    watch_each(&test, "A", HTW_HOUR, "k");
+    assert_int_equal(check_key_later(&test, "k"), 0);
+    realtime_ns -= 12 * HTW_HOUR;
+    assert_int_equal(htw_scheduler_process(test.scheduler, 0, NULL), HTW_DONE);
+    assert_log(&test, "a? aC a=");
+    purgatory_case_end(&test);
+}
+
+/* ------------------------------------------------------------------ hooks that take long */
+
+/* The executor of an embedded scheduler holds tasks for the test. */
 
 static struct {
     struct htw_task *tasks[8];

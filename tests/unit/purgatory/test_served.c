@@ -5,14 +5,12 @@
  * Each time the request is asked, a helper thread checks its key and so marks it. The call that
  * asked first must return, and no event may be lost.
  */
-#include "../../../src/purgatory/owner.h"
-#include "../../../src/purgatory/shard.h"
 #include "../unit.h"
 
+#include <htw/purgatory.h>
+
 #include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-#include <stdatomic.h>
 
 enum {
     EVENTS = 200, /* in all; the last one allows the request to be completed */
@@ -32,43 +30,6 @@ static struct scene {
 } scene;
 
 static _Thread_local bool is_test;
-
-/* ---- where a call hands a request over to a deferred check, which waits for the lock meanwhile */
-
-static struct {
-    struct htw__lock *_Atomic lock; /* of the shard */
-    atomic_uint waiting;            /* threads, for the lock */
-    atomic_bool is_going_on, has_met_owner;
-} hand_over;
-
-bool __real_htw__request_disown_marked(struct htw_request *request);
-bool __wrap_htw__request_disown_marked(struct htw_request *request);
-bool __wrap_htw__request_disown_marked(struct htw_request *request) {
-    if (!is_test)
-        return __real_htw__request_disown_marked(request);
-    atomic_store(&hand_over.is_going_on, true);
-    while (atomic_load(&hand_over.waiting) == 0 && !atomic_load(&hand_over.has_met_owner))
-        sched_yield();
-    atomic_store(&hand_over.is_going_on, false);
-    return __real_htw__request_disown_marked(request);
-}
-
-void __real_htw__lock_wait(struct htw__lock *lock);
-void __wrap_htw__lock_wait(struct htw__lock *lock);
-void __wrap_htw__lock_wait(struct htw__lock *lock) {
-    bool is_of_shard = lock == atomic_load(&hand_over.lock);
-    atomic_fetch_add(&hand_over.waiting, is_of_shard);
-    __real_htw__lock_wait(lock);
-    atomic_fetch_sub(&hand_over.waiting, is_of_shard);
-}
-
-bool __real_htw__request_own_slow(struct htw_request *request);
-bool __wrap_htw__request_own_slow(struct htw_request *request);
-bool __wrap_htw__request_own_slow(struct htw_request *request) {
-    if (atomic_load(&hand_over.is_going_on))
-        atomic_store(&hand_over.has_met_owner, true);
-    return __real_htw__request_own_slow(request);
-}
 
 static void *help(void *arg) {
     (void)arg;
@@ -112,7 +73,6 @@ static void begin(const struct htw_scheduler_options *timed) {
     sem_init(&scene.event, 0, 0);
     sem_init(&scene.checked, 0, 0);
     sem_init(&scene.released, 0, 0);
-    atomic_store(&hand_over.has_met_owner, false);
     assert_int_equal(htw_scheduler_create(&scene.scheduler, timed), 0);
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.try_complete = try_complete;
@@ -120,7 +80,6 @@ static void begin(const struct htw_scheduler_options *timed) {
     options.release = release;
     options.shards = 1;
     assert_int_equal(htw_purgatory_create(&scene.purgatory, scene.scheduler, &options), 0);
-    atomic_store(&hand_over.lock, &htw__purgatory_shard_of(scene.purgatory, 0)->first.lock);
     assert_int_equal(pthread_create(&scene.helper, NULL, help, NULL), 0);
 }
 
@@ -132,14 +91,12 @@ static int submit(void) {
 }
 
 static void end(void) {
-    assert_false(atomic_load(&hand_over.has_met_owner)); /* or its event is lost */
     sem_wait(&scene.released);
     scene.over = true;
     sem_post(&scene.event);
     assert_int_equal(pthread_join(scene.helper, NULL), 0);
     assert_int_equal(scene.reason, HTW_REASON_COMPLETED);
     assert_int_equal(scene.events, EVENTS);
-    atomic_store(&hand_over.lock, NULL);
     assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
     assert_int_equal(htw_scheduler_destroy(scene.scheduler), 0);
     sem_destroy(&scene.event);
