@@ -285,7 +285,7 @@ HTW_API int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
  *         run or (except in its own callback) does not repeat;
  *         HTW_GONE;
  *         -EAGAIN: only in the callback of a timer that does not repeat: `max_pending` is reached;
- *         -ENOMEM, -ESHUTDOWN: nothing has changed.
+ *         -ESHUTDOWN: nothing has changed.
  *
  * In its own callback any timer may be rescheduled: it runs again at that time (without its key, if it does
  * not repeat). For a repeating timer that is running, this sets its next run.

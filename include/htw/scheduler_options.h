@@ -103,7 +103,7 @@ struct htw_scheduler_options {
     bool start_threads;
     /** The most timers that may be pending at once; 0 means no limit. Timers that wait, are due or
         are paused count. Running timers count only if they repeat. The limit is never exceeded.
-        While other threads end timers, a call may be refused slightly below the limit. */
+        With a limit, all CPUs share a counter. */
     uint64_t max_pending;
     /** An expirer may sleep this much longer than to the earliest deadline, so that it serves
         several timers at once; at least 0. */

@@ -93,6 +93,18 @@ static inline unsigned htw__highest_bit(uint64_t bits) {
 #endif
 }
 
+/*
+ * Of the numbers from `first` to `last`, the one that is divisible by the highest power of two: the slack rule. Timers
+ * with slack meet there, and the clock advances less often. The bit is the highest in which first - 1 and last differ:
+ * one multiple of its power lies in the range.
+ */
+static inline uint64_t htw__roundest(uint64_t first, uint64_t last) {
+    if (first == 0)
+        return 0;
+    unsigned bit = htw__highest_bit((first - 1) ^ last);
+    return last >> bit << bit;
+}
+
 /* How many bits are set. */
 static inline uint32_t htw__count_bits(uint64_t bits) {
 #if HTW__HAS_BUILTINS

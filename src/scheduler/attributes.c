@@ -4,7 +4,6 @@
 #include "attributes.h"
 
 #include "../base/user_code.h"
-#include "credit.h"
 #include "observe.h"
 
 struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
@@ -58,15 +57,12 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
 void htw__attributes_arm(struct htw__shard *shard, struct htw__record *record,
                          struct htw__attributes *attributes, int64_t now_ns, unsigned *ret_wake) {
     struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
-    if (attributes == NULL || attributes->group == NULL || !attributes->group->paused) {
-        htw__clockwork_arm_always(clockwork, record, now_ns, ret_wake);
-        return;
+    uint64_t tick = htw__tick_due(shard->scheduler, record->deadline_ns, now_ns);
+    if (attributes != NULL && attributes->group != NULL && attributes->group->paused) {
+        htw__attributes_pause(record, attributes, now_ns);
+        tick = HTW_NEVER_TICK;
     }
-    htw__attributes_pause(record, attributes, now_ns);
-    unsigned wake = 0; /* it never becomes due */
-    int error = htw__clockwork_arm(clockwork, record, HTW_NEVER_TICK, HTW_NEVER_NS, &wake);
-    HTW_ASSERT(error == 0); /* a timer without a deadline needs no level */
-    (void)error;
+    htw__clockwork_arm(clockwork, record, tick, ret_wake);
 }
 
 /* ---- keys */
@@ -186,7 +182,8 @@ static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__rec
     } while (!htw__status_change(record, &status, (status & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
     bool has_attributes = status & HTW__HAS_ATTRIBUTES;
     if ((status & HTW__REARM) && !(has_attributes && record->attributes->period_ns > 0))
-        htw__credit_release(shard); /* acquired by the callback when it rescheduled itself */
+        htw__credit_add(shard->scheduler,
+                        1); /* acquired by the callback when it rescheduled itself */
     if (has_attributes)
         htw__attributes_remove_key(shard, record->attributes);
     return HTW_RUNNING;
@@ -210,7 +207,7 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
     HTW__PROBE4(cancel, shard->scheduler, ret_ended->unexpired.handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
-    htw__credit_release(shard);
+    htw__credit_add(shard->scheduler, 1);
     htw__observe_cancelled(shard, htw__mode(shard->scheduler), record, ret_ended->unexpired.handle);
     if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */
         htw__shard_free_record(shard, record);

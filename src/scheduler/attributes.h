@@ -113,8 +113,8 @@ void htw__attributes_pause(struct htw__record *record, struct htw__attributes *a
 void htw__attributes_resume(struct htw__record *record, struct htw__attributes *attributes,
                             int64_t now_ns);
 
-/* Arms a record for its deadline_ns, or pauses it there if its group is paused. Cannot fail.
-   `attributes` may be NULL. `ret_wake`: as htw__clockwork_arm_new(). */
+/* Arms a record for its deadline_ns, or pauses it there if its group is paused. `attributes` may be
+   NULL. `ret_wake`: as htw__clockwork_arm(). */
 void htw__attributes_arm(struct htw__shard *shard, struct htw__record *record,
                          struct htw__attributes *attributes, int64_t now_ns, unsigned *ret_wake);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cancel.c - cancels a timer by handle or key, from any thread; waits for its callback. */
 #include "attributes.h"
-#include "credit.h"
 #include "observe.h"
 
 #include <htw/group.h>
@@ -17,7 +16,7 @@ static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup
 /* A timer was cancelled where something is not as usual. Under the lock. */
 static __attribute__((noinline)) void
 end_unusual(struct htw__shard *shard, const struct htw__record *record, htw_handle handle) {
-    htw__credit_release(shard);
+    htw__credit_add(shard->scheduler, 1);
     htw__observe_cancelled(shard, htw__mode(shard->scheduler), record, handle);
 }
 

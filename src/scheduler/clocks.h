@@ -86,6 +86,26 @@ static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
     return __builtin_add_overflow(now, delay_ns, &sum) ? HTW_NEVER_NS : sum;
 }
 
+/* When a timer is due: its deadline, and the tick to which that was rounded up; 0: at once. */
+struct htw__due {
+    int64_t deadline_ns;
+    uint64_t tick;
+};
+
+static inline struct htw__due htw__due_at(const struct htw_scheduler *scheduler,
+                                          int64_t deadline_ns) {
+    return (struct htw__due) { deadline_ns, htw__tick_from(scheduler, deadline_ns) };
+}
+
+/* A delay of 0 or less is due at once, not at the next tick. */
+static inline struct htw__due htw__due_after(const struct htw_scheduler *scheduler,
+                                             const struct htw__clock *clock, int64_t delay_ns) {
+    int64_t now_ns = htw__clock_now_ns(scheduler, clock);
+    if (delay_ns <= 0)
+        return (struct htw__due) { now_ns, 0 };
+    return htw__due_at(scheduler, htw__after_ns(now_ns, delay_ns));
+}
+
 /* What the scheduler's own clock will show at an instant of another clock, if neither is set
    meanwhile; or a little less. */
 int64_t htw__own_from_ns(const struct htw_scheduler *scheduler, const struct htw__clock *clock,

@@ -51,8 +51,8 @@ static void arm_in_reach(struct htw__clockwork *clockwork, struct htw__record *r
     }
 }
 
-/* Arms a record, which may be armed in the same clockwork. Cannot fail. */
-static void arm_for(struct htw__clockwork *clockwork, struct htw__record *record, uint64_t tick) {
+void htw__clockwork_put(struct htw__clockwork *clockwork, struct htw__record *record,
+                        uint64_t tick) {
     htw__clockwork_disarm_previous(clockwork, record);
     if (htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0)
         arm_in_reach(clockwork, record, tick);
@@ -69,13 +69,14 @@ static void arm_for(struct htw__clockwork *clockwork, struct htw__record *record
  *  - the deadline, which was rounded up to its tick, is not in the past. The clock was at
  *    clock_read_tick, and the expirer serves this at wake_tick. Unless the expirer is late by
  *    more than a tick, the present tick is at most one after the later of the two.
+ *  - the timer is not in the wheel before, which it would have to leave.
  */
 void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick) {
     uint64_t later = tick > clockwork->clock_read_tick ? tick : clockwork->clock_read_tick;
     /* order: Alarms order it: see `resets`. */
     atomic_store_explicit(&clockwork->wake_tick, tick, memory_order_relaxed);
-    clockwork->fast_after_tick =
-        clockwork->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
+    bool is_fast = clockwork->waking == 0 && clockwork->previous == NULL;
+    clockwork->fast_after_tick = is_fast && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
 }
 
 /* Makes the expirer serve a clockwork at `tick`, which is at most fast_after_tick. */
@@ -103,40 +104,13 @@ void htw__clockwork_wake(struct htw__clockwork *clockwork) {
 
 /* ---- arming */
 
-int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
-                            uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
-    int error = 0;
-    if (tick != 0 && tick != HTW_NEVER_TICK) {
-        int64_t now_ns = htw__clockwork_now_ns(clockwork);
-        if (deadline_ns <= now_ns)
-            tick = htw__tick_at(clockwork->scheduler, deadline_ns);
-    }
-    if (clockwork->previous != NULL) /* the record may be there, and must not get lost */
-        arm_for(clockwork, record, tick);
-    else
-        error = htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
-    if (error == 0)
-        plan_alarm(clockwork, htw_timer_deadline(&record->timer), ret_wake);
-    return error;
-}
-
-int htw__clockwork_arm_within(struct htw__clockwork *clockwork, struct htw__record *record,
-                              uint64_t earliest, uint64_t latest, unsigned *ret_wake) {
-    htw__clockwork_disarm_previous(clockwork, record);
-    int error = htw_wheel_schedule_within(clockwork->wheel, &record->timer, earliest, latest);
-    if (error == 0 && htw_timer_deadline(&record->timer) <= clockwork->fast_after_tick)
-        plan_alarm(clockwork, htw_timer_deadline(&record->timer), ret_wake);
-    return error;
-}
-
-void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
-                          int64_t now_ns) {
-    arm_for(clockwork, record, htw__tick_due(clockwork->scheduler, record->deadline_ns, now_ns));
-}
-
-void htw__clockwork_arm_always(struct htw__clockwork *clockwork, struct htw__record *record,
-                               int64_t now_ns, unsigned *ret_wake) {
-    htw__clockwork_rearm(clockwork, record, now_ns);
-    if (htw_timer_deadline(&record->timer) <= clockwork->fast_after_tick)
-        plan_alarm(clockwork, htw_timer_deadline(&record->timer), ret_wake);
+void htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
+                             uint64_t tick, unsigned *ret_wake) {
+    if (tick != 0 && tick != HTW_NEVER_TICK &&
+        record->deadline_ns <= htw__clockwork_now_ns(clockwork))
+        tick = htw__tick_at(clockwork->scheduler, record->deadline_ns);
+    htw__clockwork_put(clockwork, record, tick);
+    tick = htw_timer_deadline(&record->timer);
+    if (tick <= clockwork->fast_after_tick)
+        plan_alarm(clockwork, tick, ret_wake);
 }

@@ -63,42 +63,28 @@ static inline void htw__clockwork_disarm_previous(struct htw__clockwork *clockwo
         htw_wheel_cancel(clockwork->previous, &record->timer);
 }
 
-/* htw__clockwork_arm_new() where the alarm may be set for later, or the deadline may be in the
-   past. */
-int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
-                            uint64_t tick, int64_t deadline_ns, unsigned *ret_wake);
+/* Puts a record, which may be in the wheel, there for a tick. If the wheel cannot grow, it comes up earlier, and must be
+   armed again. Sets no alarm. */
+void htw__clockwork_put(struct htw__clockwork *clockwork, struct htw__record *record,
+                        uint64_t tick);
+
+/* htw__clockwork_arm() where the alarm may be set for later, the deadline may be in the past, or the wheel must grow. */
+void htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
+                             uint64_t tick, unsigned *ret_wake);
 
 /*
- * Puts a record that is in no wheel into the wheel, for `tick`; or for now, if `deadline_ns`, which
- * was rounded up to that tick, is in the past. -ENOMEM: nothing has changed.
+ * Puts a record, which may be in the wheel, there for a tick, to which its deadline_ns was rounded up; or for now, if the
+ * deadline is in the past.
  *
  * Adds the slot to the set `*ret_wake` if the alarm may be set for later. Then the caller must call
  * htw__shard_wake() once, after it has unlocked the shard.
  */
-static inline int htw__clockwork_arm_new(struct htw__clockwork *clockwork,
-                                         struct htw__record *record, uint64_t tick,
-                                         int64_t deadline_ns, unsigned *ret_wake) {
-    if (HTW__UNLIKELY(tick <= clockwork->fast_after_tick))
-        return htw__clockwork_arm_near(clockwork, record, tick, deadline_ns, ret_wake);
-    return htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
+static inline void htw__clockwork_arm(struct htw__clockwork *clockwork, struct htw__record *record,
+                                      uint64_t tick, unsigned *ret_wake) {
+    if (HTW__UNLIKELY(tick <= clockwork->fast_after_tick ||
+                      htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0))
+        htw__clockwork_arm_near(clockwork, record, tick, ret_wake);
 }
-
-/* The same; the record may be in the wheel. */
-static inline int htw__clockwork_arm(struct htw__clockwork *clockwork, struct htw__record *record,
-                                     uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
-    if (HTW__UNLIKELY(clockwork->previous != NULL))
-        return htw__clockwork_arm_near(clockwork, record, tick, deadline_ns, ret_wake);
-    return htw__clockwork_arm_new(clockwork, record, tick, deadline_ns, ret_wake);
-}
-
-/* The same, for any tick of a range: the slack of the timer. The wheel chooses. */
-int htw__clockwork_arm_within(struct htw__clockwork *clockwork, struct htw__record *record,
-                              uint64_t earliest, uint64_t latest, unsigned *ret_wake);
-
-/* The same for the record's deadline_ns. Cannot fail: if the wheel cannot grow, the record is armed
-   for as late as possible, and armed again then. */
-void htw__clockwork_arm_always(struct htw__clockwork *clockwork, struct htw__record *record,
-                               int64_t now_ns, unsigned *ret_wake);
 
 /* Takes a record out of the wheel. */
 static inline void htw__clockwork_disarm(struct htw__clockwork *clockwork,
@@ -106,11 +92,6 @@ static inline void htw__clockwork_disarm(struct htw__clockwork *clockwork,
     if (HTW__UNLIKELY(!htw_wheel_cancel(clockwork->wheel, &record->timer)))
         htw__clockwork_disarm_previous(clockwork, record);
 }
-
-/* Arms a record for its deadline_ns, or earlier if the wheel cannot grow: then it comes up early, and
-   must be armed again. Does not wake the expirer. */
-void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
-                          int64_t now_ns);
 
 /* ---- for the expirer */
 

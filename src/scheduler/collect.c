@@ -47,7 +47,8 @@ static bool is_due_now(struct htw__clockwork *clockwork, struct htw__record *rec
     int64_t now_ns = htw__clockwork_now_ns(clockwork);
     if (record->deadline_ns <= now_ns)
         return true;
-    htw__clockwork_rearm(clockwork, record, now_ns);
+    htw__clockwork_put(clockwork, record,
+                       htw__tick_due(clockwork->scheduler, record->deadline_ns, now_ns));
     return false;
 }
 
@@ -100,12 +101,12 @@ bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork
         now_ns = present_ns;
         now_tick = htw__tick_at(clockwork->scheduler, now_ns);
     }
-    clockwork->clock_read_tick = now_tick;
-    htw__clockwork_set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
     if (successor != NULL) {
         clockwork->previous = clockwork->wheel;
         clockwork->wheel = successor;
     }
+    clockwork->clock_read_tick = now_tick;
+    htw__clockwork_set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
     if (clockwork->previous != NULL)
         emptied = move_slice(clockwork);
     else

@@ -1,87 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /* handle.c - queries by handle or key; updates of deadline and period. */
 #include "attributes.h"
-#include "credit.h"
 #include "observe.h"
 
 #include <htw/group.h>
 
 /* ---- a new deadline */
 
-/* A deadline, and the tick to which it was rounded up. */
-struct target {
-    int64_t deadline_ns;
-    uint64_t tick;
-    bool is_instant; /* it was given as a deadline, not as a delay */
+/* What a move needs to know. */
+struct move {
+    struct htw__due due;
+    bool is_instant;  /* it was given as a deadline, not as a delay */
+    int64_t delay_ns; /* otherwise */
 };
 
-static struct target target_at(const struct htw_scheduler *scheduler, int64_t deadline_ns) {
-    return (struct target) { deadline_ns, htw__tick_from(scheduler, deadline_ns), true };
-}
-
-static struct target target_after(const struct htw_scheduler *scheduler,
-                                  const struct htw__clock *clock, int64_t delay_ns) {
-    int64_t deadline_ns = htw__after_ns(htw__clock_now_ns(scheduler, clock), delay_ns);
-    uint64_t tick = delay_ns <= 0 ? 0 : htw__tick_from(scheduler, deadline_ns);
-    return (struct target) { deadline_ns, tick, false };
-}
-
-static int move_pending(struct htw__shard *shard, struct htw__record *record,
-                        struct htw__attributes *attributes, struct target target,
-                        unsigned *ret_wake) {
+static void move_pending(struct htw__shard *shard, struct htw__record *record,
+                         struct htw__attributes *attributes, const struct move *move,
+                         unsigned *ret_wake) {
     struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
+    record->deadline_ns = move->due.deadline_ns;
+    if (attributes != NULL)
+        attributes->is_instant = move->is_instant;
     if (attributes != NULL && attributes->paused) {
-        record->deadline_ns = target.deadline_ns;
-        attributes->is_instant = target.is_instant;
         attributes->paused = false; /* the group may have been resumed, but not yet this timer */
         htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(clockwork), ret_wake);
-        return HTW_MOVED;
+    } else {
+        htw__clockwork_arm(clockwork, record, move->due.tick, ret_wake);
     }
-    int error = htw__clockwork_arm(clockwork, record, target.tick, target.deadline_ns, ret_wake);
-    if (error != 0)
-        return error;
-    record->deadline_ns = target.deadline_ns;
-    if (attributes != NULL)
-        attributes->is_instant = target.is_instant;
-    return HTW_MOVED;
 }
 
 /* Makes a timer that is QUEUED or RUNNING run at a later time, once more if it is RUNNING. */
 static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
-                      uint64_t status, struct target target) {
+                      uint64_t status, const struct move *move) {
     struct htw__attributes *attributes = htw__attributes_of(record, status);
     bool running = htw__status_state(status) == HTW__RUNNING;
     bool repeats = attributes != NULL && attributes->period_ns > 0;
     if (running &&
         ((status & HTW__CANCEL) || !(repeats || htw__is_inside_timer(shard->scheduler, handle))))
         return HTW_RUNNING;
-    if (running && !repeats && !(status & HTW__REARM)) { /* it becomes pending again */
-        /* This may unlock the shard. Meanwhile the timer can be cancelled, but it cannot end: this
-           thread is in its callback. */
-        if (!htw__credit_acquire(shard))
-            return -EAGAIN;
-        status = htw__status_of(record);
-        if (status & HTW__CANCEL) {
-            htw__credit_release(shard);
-            return HTW_RUNNING;
-        }
-    }
+    if (running && !repeats && !(status & HTW__REARM) && /* it becomes pending again */
+        !htw__credit_acquire(shard->scheduler))
+        return -EAGAIN;
     while (!htw__status_change(record, &status, status | HTW__REARM))
         if (htw__status_state(status) != (running ? HTW__RUNNING : HTW__QUEUED)) /* just now */
             return htw__status_state(status) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
     /* A thread that sees HTW__REARM waits for the lock. */
-    htw__deadline_change(record, target.deadline_ns);
+    htw__deadline_change(record, move->due.deadline_ns);
     if (attributes != NULL)
-        attributes->is_instant = target.is_instant;
+        attributes->is_instant = move->is_instant;
     if (attributes != NULL && attributes->paused)
         htw__attributes_pause(record, attributes, htw__clockwork_now_ns(attributes->clockwork));
     return HTW_MOVED;
 }
 
-/* `delay_ns`: NULL where the target is a deadline. Otherwise the target is for the scheduler's own
-   clock, which was read before the shard was locked. */
-static int move(struct htw_scheduler *scheduler, htw_handle handle, struct target target,
-                const int64_t *delay_ns) {
+/* The move is for the scheduler's own clock, which was read before the shard was locked. */
+static int move_timer(struct htw_scheduler *scheduler, htw_handle handle, struct move move) {
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return HTW_GONE;
@@ -91,17 +64,20 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
     htw__lock_acquire(&shard->lock);
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
-    bool moves = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
-    struct htw__attributes *attributes = moves ? htw__attributes_of(record, status) : NULL;
+    bool is_taken = state == HTW__QUEUED || state == HTW__RUNNING;
+    struct htw__attributes *attributes =
+        is_taken || state == HTW__PENDING ? htw__attributes_of(record, status) : NULL;
     const struct htw__clock *clock = htw__clockwork_of(shard, attributes)->clock;
-    if (clock != scheduler->clock && delay_ns != NULL)
-        target = target_after(scheduler, clock, *delay_ns);
-    if (shard->closed)
+    if (clock != scheduler->clock && !move.is_instant)
+        move.due = htw__due_after(scheduler, clock, move.delay_ns);
+    if (shard->closed) {
         outcome = -ESHUTDOWN;
-    else if (state == HTW__PENDING)
-        outcome = move_pending(shard, record, attributes, target, &wake);
-    else if (moves)
-        outcome = move_taken(shard, record, handle, status, target);
+    } else if (state == HTW__PENDING) {
+        move_pending(shard, record, attributes, &move, &wake);
+        outcome = HTW_MOVED;
+    } else if (is_taken) {
+        outcome = move_taken(shard, record, handle, status, &move);
+    }
     if (outcome == HTW_MOVED) {
         htw__counter_add(&shard->moved, 1);
         HTW__PROBE5(move, scheduler, handle, HTW__PROBE_SITE(record), HTW__PROBE_FLAGS(record),
@@ -110,8 +86,7 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
         HTW__ANNOTATE_HAND_OVER(record);
     }
     htw__lock_release(&shard->lock);
-    if (wake != 0)
-        htw__shard_wake(shard, wake);
+    htw__shard_wake(shard, wake);
     return outcome;
 }
 
@@ -119,14 +94,16 @@ int htw_reschedule(struct htw_scheduler *scheduler, htw_handle handle, int64_t d
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    return move(scheduler, handle, target_after(scheduler, scheduler->clock, delay_ns), &delay_ns);
+    struct htw__due due = htw__due_after(scheduler, scheduler->clock, delay_ns);
+    return move_timer(scheduler, handle, (struct move) { due, .delay_ns = delay_ns });
 }
 
 int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    return move(scheduler, handle, target_at(scheduler, deadline_ns), NULL);
+    struct htw__due due = htw__due_at(scheduler, deadline_ns);
+    return move_timer(scheduler, handle, (struct move) { due, .is_instant = true });
 }
 
 /* ---- a new period */

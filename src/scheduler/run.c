@@ -4,7 +4,6 @@
 
 #include "../base/user_code.h"
 #include "attributes.h"
-#include "credit.h"
 #include "observe.h"
 
 struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler, uint32_t n) {
@@ -201,7 +200,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
     } else {
         htw__attributes_detach(shard, record, attributes != NULL, &ended);
         if (repeats)
-            htw__credit_release(shard); /* other timers released theirs when they started */
+            htw__credit_add(scheduler, 1); /* other timers released theirs when they started */
         /* Other threads find it RUNNING until it is DONE. They must not move it or read its
            attributes, which this thread frees. */
         htw__status_set(record, htw__status_in(status, HTW__RUNNING,
@@ -248,7 +247,7 @@ static inline __attribute__((always_inline)) void run_one(struct pass *pass,
     if (!begin(pass, record, &start))
         return;
     if (!usual && !start.repeats)
-        htw__credit_release_shared(scheduler, 1);
+        htw__credit_add(scheduler, 1);
     start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
     HTW__ANNOTATE_TAKE_OVER(record);
     struct htw__observed_run observed;

@@ -1,55 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* schedule.c - the calls that arm a timer: range of ticks (slack), shard, clock, key. */
+/*
+ * schedule.c - the calls that arm a timer.
+ *
+ * Most timers have no attributes, and arm_plain() is all that happens. htw_schedule_spec() also arms those that have
+ * some: arm_with_attributes(). Both end in publish(), where the timer gets into its wheel.
+ */
 #include "attributes.h"
-#include "credit.h"
 #include "observe.h"
 #include "../base/compiler.h"
 
-/* ---- when a timer is due */
-
-/* Its deadline, and the range of ticks in which it may expire. */
-struct plan {
-    int64_t deadline_ns;
-    uint64_t earliest, latest;
+/* A timer that is being armed. */
+struct arming {
+    struct htw__due due;
+    htw_callback *callback;
+    const struct htw_site *site; /* NULL: the record points to the callback */
+    void *arg;
+    struct htw__attributes *attributes; /* NULL: it needs none */
+    unsigned mode;                      /* of the scheduler, or 0 if that is known */
+    const struct htw_stack *stack;      /* of htw__stack_take() */
 };
 
-/* With slack: the ticks that begin in [from, to]; if there is none, the first tick after it. */
-static struct plan plan_between(const struct htw_scheduler *scheduler, int64_t from_ns,
-                                int64_t to_ns) {
-    struct plan plan = { from_ns, htw__tick_from(scheduler, from_ns), 0 };
-    plan.latest = htw__tick_at(scheduler, to_ns);
-    if (plan.latest < plan.earliest)
-        plan.latest = plan.earliest;
-    return plan;
-}
-
-/* The same for delays. If the first is 0 or less, the present tick is in the range. */
-static struct plan plan_within(const struct htw_scheduler *scheduler,
-                               const struct htw__clock *clock, int64_t earliest_ns,
-                               int64_t latest_ns) {
-    int64_t now_ns = htw__clock_now_ns(scheduler, clock);
-    int64_t to_ns = htw__after_ns(now_ns, latest_ns);
-    if (earliest_ns <= 0)
-        return (struct plan) { now_ns, htw__tick_at(scheduler, now_ns),
-                               htw__tick_at(scheduler, to_ns) };
-    return plan_between(scheduler, htw__after_ns(now_ns, earliest_ns), to_ns);
-}
-
-static struct plan plan_at(const struct htw_scheduler *scheduler, int64_t deadline_ns) {
-    uint64_t tick = htw__tick_from(scheduler, deadline_ns);
-    return (struct plan) { deadline_ns, tick, tick };
-}
-
-/* A delay of 0 or less is due at once, not at the next tick. */
-static struct plan plan_after(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
-                              int64_t delay_ns) {
-    int64_t now_ns = htw__clock_now_ns(scheduler, clock);
-    if (delay_ns <= 0)
-        return (struct plan) { now_ns, 0, 0 };
-    return plan_at(scheduler, htw__after_ns(now_ns, delay_ns));
-}
-
-/* ---- without attributes */
+/* ---- what all have in common */
 
 /* What every call that arms a timer begins with. 0 or a negative errno. */
 static inline int refusal_of(const struct htw_scheduler *scheduler, htw_callback *callback) {
@@ -62,133 +33,113 @@ static int prepare(struct htw_scheduler *scheduler, unsigned mode) {
     return mode & HTW__MODE_STARTING ? htw__start_threads(scheduler, false) : 0;
 }
 
-/* Puts a new record into the wheel, for a tick of the plan. Under the lock. */
-static inline int arm(struct htw__clockwork *clockwork, struct htw__record *record,
-                      struct plan plan, unsigned *ret_wake) {
-    record->deadline_ns = plan.deadline_ns;
-    if (HTW__LIKELY(plan.earliest == plan.latest))
-        return htw__clockwork_arm_new(clockwork, record, plan.earliest, plan.deadline_ns, ret_wake);
-    int error = htw__clockwork_arm_within(clockwork, record, plan.earliest, plan.latest, ret_wake);
-    int64_t chosen_ns = htw__tick_ns(clockwork->scheduler, htw_timer_deadline(&record->timer));
-    if (record->deadline_ns < chosen_ns)
-        record->deadline_ns = chosen_ns;
-    return error;
-}
-
-/* Makes a record that is in the wheel PENDING. Returns its handle. Under the lock. */
-static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record, uint32_t index,
-                               unsigned flags) {
-    /* order: The record is new, and this thread's. */
-    uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed) |
-                      (unsigned)HTW__PENDING | flags; /* the state was HTW__FREE, which is 0 */
+/* Puts a new record into its wheel, and makes it PENDING. Returns its handle. Under the lock. */
+static inline __attribute__((always_inline)) htw_handle
+publish(struct htw__shard *shard, struct htw__record *record, uint32_t index,
+        const struct arming *arming, unsigned *ret_wake) {
+    unsigned flags = HTW__PENDING;
+    if (arming->site != NULL) {
+        record->site = arming->site;
+        flags |= HTW__HAS_SITE;
+    } else {
+        record->callback = arming->callback;
+    }
+    if (arming->attributes != NULL) {
+        record->attributes = arming->attributes;
+        flags |= HTW__HAS_ATTRIBUTES;
+    } else {
+        record->arg = arming->arg;
+    }
+    record->deadline_ns = arming->due.deadline_ns;
+    htw__clockwork_arm(htw__clockwork_of(shard, arming->attributes), record, arming->due.tick,
+                       ret_wake);
+    /* order: The record is new, and this thread's. Its state is HTW__FREE, which is 0. */
+    uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed) | flags;
     htw__status_set(record, status);
     htw__counter_add(&shard->scheduled, 1);
-    return htw__handle_at(shard, status, index);
+    htw_handle handle = htw__handle_at(shard, status, index);
+    HTW__PROBE5(arm, shard->scheduler, handle, HTW__PROBE_SITE(record), HTW__PROBE_FLAGS(record),
+                record->deadline_ns);
+    htw__observe_armed(shard, arming->mode, record, handle, arming->stack);
+    return handle;
 }
 
-/* Returns the flag that says which of the two it is. `site` may be NULL. */
-static inline unsigned set_callback(struct htw__record *record, htw_callback *callback,
-                                    const struct htw_site *site) {
-    if (site != NULL)
-        record->site = site;
-    else
-        record->callback = callback;
-    return site != NULL ? HTW__HAS_SITE : 0;
+/* ---- without attributes */
+
+/* A record, and a credit where there is a limit. Under the lock. */
+static inline __attribute__((always_inline)) int reserve_plain(struct htw__shard *shard,
+                                                               unsigned mode,
+                                                               struct htw__record **ret_record,
+                                                               uint32_t *ret_index) {
+    int error = htw__shard_allocate_record(shard, ret_record, ret_index);
+    if (HTW__UNLIKELY(error != 0) || !(mode & HTW__MODE_LIMITED) ||
+        htw__credit_acquire(shard->scheduler))
+        return error;
+    htw__shard_free_record(shard, *ret_record);
+    htw__counter_add(&shard->refused, 1);
+    return -EAGAIN;
 }
 
+/* Where the mode is a constant, what that does not need is left out. */
 static inline __attribute__((always_inline)) int
-arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
-          const struct htw_site *site, void *arg, htw_handle *ret_handle,
-          struct htw__record **ret_record, unsigned *ret_wake, unsigned mode,
-          const struct htw_stack *stack) {
-    struct htw__record *record;
-    uint32_t index;
-    if ((mode & HTW__MODE_LIMITED) && !htw__credit_acquire(shard)) {
-        if (shard->closed)
-            return -ESHUTDOWN;
-        htw__counter_add(&shard->refused, 1);
-        return -EAGAIN;
-    }
-    int error = htw__shard_allocate_record(shard, &record, &index);
-    if (HTW__LIKELY(error == 0)) {
-        unsigned flags = set_callback(record, callback, site);
-        record->arg = arg;
-        error = arm(&shard->own, record, plan, ret_wake);
-        if (HTW__LIKELY(error == 0)) {
-            *ret_handle = begin(shard, record, index, flags);
-            *ret_record = record;
-            HTW__PROBE5(arm, shard->scheduler, *ret_handle, HTW__PROBE_SITE(record),
-                        HTW__PROBE_FLAGS(record), record->deadline_ns);
-            htw__observe_armed(shard, mode, record, *ret_handle, stack);
-            return 0;
-        }
-        htw__shard_free_record(shard, record);
-    }
-    if (mode & HTW__MODE_LIMITED)
-        htw__credit_release(shard);
-    return error;
-}
-
-/* `mode`: that of the scheduler. Where it is a constant, what that mode does not need is left out. */
-static inline __attribute__((always_inline)) int
-schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
-               const struct htw_site *site, void *arg, htw_handle *ret_handle, unsigned mode,
-               const struct htw_stack *stack) {
+arm_plain(struct htw_scheduler *scheduler, const struct arming *arming, htw_handle *ret_handle) {
     struct htw__shard *shard = htw__shard_here(scheduler);
-    htw_handle handle = 0;
     struct htw__record *record = NULL;
+    uint32_t index;
     unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
-    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake, mode, stack);
-    /* Before the shard is unlocked: the callback may read it. */
-    if (error == 0 && ret_handle != NULL)
-        *ret_handle = handle;
-    HTW__ANNOTATE_HAND_OVER(record);
+    int error = reserve_plain(shard, arming->mode, &record, &index);
+    if (HTW__LIKELY(error == 0)) {
+        htw_handle handle = publish(shard, record, index, arming, &wake);
+        /* Before the shard is unlocked: the callback may read it. */
+        if (ret_handle != NULL)
+            *ret_handle = handle;
+        HTW__ANNOTATE_HAND_OVER(record);
+    }
     htw__lock_release(&shard->lock);
     if (HTW__UNLIKELY(wake != 0))
         htw__clockwork_wake(&shard->own);
     return error;
 }
 
-static __attribute__((noinline)) int schedule_unusual(struct htw_scheduler *scheduler,
-                                                      struct plan plan, htw_callback *callback,
-                                                      const struct htw_site *site, void *arg,
-                                                      htw_handle *ret_handle) {
+/* The common cases: nothing is observed, or how many timers each callback has. No site is given. */
+static __attribute__((noinline)) int arm_usual(struct htw_scheduler *scheduler, struct htw__due due,
+                                               htw_callback *callback, void *arg,
+                                               htw_handle *ret_handle) {
+    const struct arming arming = { .due = due, .callback = callback, .arg = arg };
+    return arm_plain(scheduler, &arming, ret_handle);
+}
+
+static __attribute__((noinline)) int arm_counted(struct htw_scheduler *scheduler,
+                                                 struct htw__due due, htw_callback *callback,
+                                                 void *arg, htw_handle *ret_handle) {
+    const struct arming arming = { due, callback, NULL, arg, NULL, HTW_OBSERVE_SITES, NULL };
+    return arm_plain(scheduler, &arming, ret_handle);
+}
+
+static __attribute__((noinline)) int arm_unusual(struct htw_scheduler *scheduler,
+                                                 struct htw__due due, htw_callback *callback,
+                                                 const struct htw_site *site, void *arg,
+                                                 htw_handle *ret_handle) {
     struct htw_stack stack;
     unsigned mode = htw__mode(scheduler);
     int error = prepare(scheduler, mode);
-    return error == 0 ? schedule_plain(scheduler, plan, callback, site, arg, ret_handle, mode,
-                                       htw__stack_take(scheduler, mode, &stack))
-                      : error;
+    if (error != 0)
+        return error;
+    const struct arming arming = {
+        due, callback, site, arg, NULL, mode, htw__stack_take(scheduler, mode, &stack)
+    };
+    return arm_plain(scheduler, &arming, ret_handle);
 }
 
-static __attribute__((noinline)) int schedule_tick_unusual(struct htw_scheduler *scheduler,
-                                                           int64_t deadline_ns, uint64_t tick,
-                                                           htw_callback *callback, void *arg,
-                                                           htw_handle *ret_handle) {
-    struct plan plan = { deadline_ns, tick, tick };
-    return htw__mode(scheduler) == HTW_OBSERVE_SITES
-               ? schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, HTW_OBSERVE_SITES,
-                                NULL)
-               : schedule_unusual(scheduler, plan, callback, NULL, arg, ret_handle);
-}
-
-/* The common case: the range is a single tick, and the mode is 0. */
-static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *scheduler,
-                                                   int64_t deadline_ns, uint64_t tick,
-                                                   htw_callback *callback, void *arg,
-                                                   htw_handle *ret_handle) {
-    return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, NULL, arg,
-                          ret_handle, 0, NULL);
-}
-
-static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
-                                                    struct plan plan, htw_callback *callback,
-                                                    const struct htw_site *site, void *arg,
-                                                    htw_handle *ret_handle) {
-    if (HTW__UNLIKELY(htw__mode(scheduler) != 0))
-        return schedule_unusual(scheduler, plan, callback, site, arg, ret_handle);
-    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, 0, NULL);
+static inline int arm_by_mode(struct htw_scheduler *scheduler, struct htw__due due,
+                              htw_callback *callback, void *arg, htw_handle *ret_handle) {
+    unsigned mode = htw__mode(scheduler);
+    if (HTW__LIKELY(mode == 0))
+        return arm_usual(scheduler, due, callback, arg, ret_handle);
+    if (mode == HTW_OBSERVE_SITES)
+        return arm_counted(scheduler, due, callback, arg, ret_handle);
+    return arm_unusual(scheduler, due, callback, NULL, arg, ret_handle);
 }
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
@@ -196,12 +147,8 @@ int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback
     int error = refusal_of(scheduler, callback);
     if (error != 0)
         return error;
-    struct plan plan = plan_after(scheduler, scheduler->clock, delay_ns);
-    return HTW__LIKELY(htw__mode(scheduler) == 0)
-               ? schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg,
-                               ret_handle)
-               : schedule_tick_unusual(scheduler, plan.deadline_ns, plan.earliest, callback, arg,
-                                       ret_handle);
+    struct htw__due due = htw__due_after(scheduler, scheduler->clock, delay_ns);
+    return arm_by_mode(scheduler, due, callback, arg, ret_handle);
 }
 
 int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_callback *callback,
@@ -209,10 +156,41 @@ int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_ca
     int error = refusal_of(scheduler, callback);
     if (error != 0)
         return error;
-    uint64_t tick = htw__tick_from(scheduler, deadline_ns);
-    return HTW__LIKELY(htw__mode(scheduler) == 0)
-               ? schedule_tick(scheduler, deadline_ns, tick, callback, arg, ret_handle)
-               : schedule_tick_unusual(scheduler, deadline_ns, tick, callback, arg, ret_handle);
+    return arm_by_mode(scheduler, htw__due_at(scheduler, deadline_ns), callback, arg, ret_handle);
+}
+
+int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
+                      const struct htw_site *site, void *arg, htw_handle *ret_handle) {
+    int error = site == NULL ? -EINVAL : refusal_of(scheduler, site->callback);
+    if (error != 0)
+        return error;
+    struct htw__due due = htw__due_after(scheduler, scheduler->clock, delay_ns);
+    return arm_unusual(scheduler, due, NULL, site, arg, ret_handle);
+}
+
+/* ---- with slack */
+
+/* Of the ticks from that of `due` up to `latest`, the one where timers meet. */
+static struct htw__due due_up_to(const struct htw_scheduler *scheduler, struct htw__due due,
+                                 uint64_t latest) {
+    if (latest <= due.tick)
+        return due;
+    due.tick = htw__roundest(due.tick, latest);
+    int64_t chosen_ns = htw__tick_ns(scheduler, due.tick);
+    if (due.deadline_ns < chosen_ns)
+        due.deadline_ns = chosen_ns;
+    return due;
+}
+
+/* Between two delays. If the first is 0 or less, the present tick is in the range. */
+static struct htw__due due_within(const struct htw_scheduler *scheduler,
+                                  const struct htw__clock *clock, int64_t earliest_ns,
+                                  int64_t latest_ns) {
+    int64_t now_ns = htw__clock_now_ns(scheduler, clock);
+    struct htw__due due = { now_ns, htw__tick_at(scheduler, now_ns) };
+    if (earliest_ns > 0)
+        due = htw__due_at(scheduler, htw__after_ns(now_ns, earliest_ns));
+    return due_up_to(scheduler, due, htw__tick_at(scheduler, htw__after_ns(now_ns, latest_ns)));
 }
 
 int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, int64_t latest_ns,
@@ -222,18 +200,8 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
         error = -EINVAL;
     if (error != 0)
         return error;
-    return schedule_range(scheduler,
-                          plan_within(scheduler, scheduler->clock, earliest_ns, latest_ns),
-                          callback, NULL, arg, ret_handle);
-}
-
-int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
-                      const struct htw_site *site, void *arg, htw_handle *ret_handle) {
-    int error = site == NULL ? -EINVAL : refusal_of(scheduler, site->callback);
-    if (error != 0)
-        return error;
-    return schedule_range(scheduler, plan_after(scheduler, scheduler->clock, delay_ns), NULL, site,
-                          arg, ret_handle);
+    return arm_by_mode(scheduler, due_within(scheduler, scheduler->clock, earliest_ns, latest_ns),
+                       callback, arg, ret_handle);
 }
 
 /* ---- with attributes */
@@ -262,29 +230,15 @@ static htw_callback *callback_of(const struct htw_spec *spec) {
     return spec->callback != NULL || spec->site == NULL ? spec->callback : spec->site->callback;
 }
 
-static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
-                           const struct htw_spec *spec) {
-    bool has_range = spec->latest_ns > spec->when_ns;
-    if (!has_range)
-        return spec->absolute ? plan_at(scheduler, spec->when_ns)
-                              : plan_after(scheduler, clock, spec->when_ns);
-    return spec->absolute ? plan_between(scheduler, spec->when_ns, spec->latest_ns)
-                          : plan_within(scheduler, clock, spec->when_ns, spec->latest_ns);
+static struct htw__due due_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
+                              const struct htw_spec *spec) {
+    if (!spec->absolute)
+        return spec->latest_ns > spec->when_ns
+                   ? due_within(scheduler, clock, spec->when_ns, spec->latest_ns)
+                   : htw__due_after(scheduler, clock, spec->when_ns);
+    struct htw__due due = htw__due_at(scheduler, spec->when_ns);
+    return due_up_to(scheduler, due, htw__tick_at(scheduler, spec->latest_ns));
 }
-
-/* Input and result of arming a timer. */
-struct arming {
-    const struct htw_spec *spec;
-    struct htw__attributes *attributes;
-    struct plan plan;
-    htw_handle handle;
-    struct htw__timer_end replaced; /* its handle is 0: none was replaced */
-    struct htw__record *record;
-    uint32_t index; /* of the record */
-    bool has_credit;
-    unsigned wake;                 /* see htw__clockwork_arm_new() */
-    const struct htw_stack *stack; /* of htw__stack_take() */
-};
 
 /* Whether a timer with a key releases a credit when it is cancelled. This does not change under the
    lock: a timer with attributes does not start without it. */
@@ -293,90 +247,72 @@ static bool frees_credit(const struct htw__record *record) {
     return state == HTW__PENDING || state == HTW__QUEUED;
 }
 
-static struct htw__record *holder_of_key(struct htw__shard *shard, const struct arming *arming) {
-    const struct htw_spec *spec = arming->spec;
-    return spec->key == NULL ? NULL
-                             : htw__key_find(shard, spec->group, arming->attributes->key.hash,
-                                             spec->key, spec->key_size);
-}
-
-/* Takes what the timer needs: the table of its key, a credit, a record. The
-   credit may be missing: the timer that is replaced may have one. Unlocks and locks the shard. */
-static int reserve(struct htw__shard *shard, struct arming *arming) {
-    const struct htw_spec *spec = arming->spec;
+/* Takes what the timer needs: a record, and a credit, or that of the timer that has its key, `*ret_old`. Unlocks and
+   locks the shard; from its return on that stays locked. */
+static int reserve(struct htw__shard *shard, const struct htw_spec *spec, uint64_t hash,
+                   struct htw__record **ret_record, uint32_t *ret_index,
+                   struct htw__record **ret_old) {
+    struct htw_scheduler *scheduler = shard->scheduler;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
         return -ENOMEM;
-    arming->has_credit = htw__credit_acquire(shard);
-    int error = htw__shard_allocate_record(shard, &arming->record, &arming->index);
-    if (error != 0 && arming->has_credit)
-        htw__credit_release(shard);
-    return error;
-}
-
-/* Puts the record into its wheel, unless the limit or the timer with the same key, `old`, forbids
-   it. Nothing has changed after a failure. */
-static int arm_reserved(struct htw__shard *shard, struct arming *arming,
-                        const struct htw__record *old) {
-    const struct htw_spec *spec = arming->spec;
-    struct htw__attributes *attributes = arming->attributes;
-    if (old != NULL && spec->keep_existing)
-        return -EEXIST;
-    if (!arming->has_credit && !(old != NULL && frees_credit(old))) {
-        htw__counter_add(&shard->refused, 1);
-        return -EAGAIN;
+    int error = htw__shard_allocate_record(shard, ret_record, ret_index);
+    if (error != 0)
+        return error;
+    const struct htw__record *old = *ret_old =
+        spec->key == NULL ? NULL
+                          : htw__key_find(shard, spec->group, hash, spec->key, spec->key_size);
+    if (old != NULL && spec->keep_existing) {
+        error = -EEXIST;
+    } else if (!htw__credit_acquire(scheduler)) {
+        if (old != NULL && frees_credit(old)) {
+            htw__credit_add(scheduler, -1); /* it comes back when `old` is cancelled */
+        } else {
+            htw__counter_add(&shard->refused, 1);
+            error = -EAGAIN;
+        }
     }
-    unsigned flags = set_callback(arming->record, spec->callback, spec->site);
-    arming->record->attributes = attributes;
-    int error = arm(attributes->clockwork, arming->record, arming->plan, &arming->wake);
-    if (error == 0)
-        arming->handle = begin(shard, arming->record, arming->index, HTW__HAS_ATTRIBUTES | flags);
+    if (error != 0)
+        htw__shard_free_record(shard, *ret_record);
     return error;
-}
-
-/* Cancels the timer that has the key; a running one only loses the key. */
-static void replace(struct htw__shard *shard, struct arming *arming, struct htw__record *old) {
-    htw__cancel_locked(shard, old, &arming->replaced);
-    if (!arming->has_credit && shard->credit > 0)
-        shard->credit--; /* the old timer has released it */
 }
 
 /* Takes the armed timer into its group and the table of its key. */
-static void insert(struct htw__shard *shard, struct arming *arming) {
-    struct htw__attributes *attributes = arming->attributes;
+static void insert(struct htw__shard *shard, struct htw__record *record, bool has_key,
+                   unsigned *ret_wake) {
+    struct htw__attributes *attributes = record->attributes;
     struct htw_group *group = attributes->group;
-    attributes->record = arming->record;
+    attributes->record = record;
     htw__counter_add(&shard->attributes_bytes, htw__attributes_bytes(attributes));
     if (group != NULL)
         htw__group_add(group, &attributes->member);
-    if (arming->spec->key != NULL)
+    if (has_key)
         htw__attributes_insert_key(shard, attributes);
     if (group != NULL && group->paused)
-        htw__attributes_arm(shard, arming->record, attributes,
-                            htw__clockwork_now_ns(attributes->clockwork), &arming->wake);
+        htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(attributes->clockwork),
+                            ret_wake);
 }
 
-/* Under the lock. */
-static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) {
-    int error = reserve(shard, arming);
-    if (error != 0)
-        return error;
-    /* From here on the shard stays locked. */
-    struct htw__record *old = holder_of_key(shard, arming);
-    error = arm_reserved(shard, arming, old);
-    if (error != 0) {
-        htw__shard_free_record(shard, arming->record);
-        if (arming->has_credit)
-            htw__credit_release(shard);
-        return error;
+/* `ret_replaced`: the timer that had the key; its handle stays 0 if there was none. */
+static int arm_with_attributes(struct htw__shard *shard, const struct arming *arming,
+                               const struct htw_spec *spec, htw_handle *ret_handle,
+                               struct htw__timer_end *ret_replaced) {
+    struct htw__record *record, *old;
+    uint32_t index;
+    unsigned wake = 0;
+    htw__lock_acquire(&shard->lock);
+    int error = reserve(shard, spec, arming->attributes->key.hash, &record, &index, &old);
+    if (error == 0) {
+        if (old != NULL) /* a running one only loses the key */
+            htw__cancel_locked(shard, old, ret_replaced);
+        htw_handle handle = publish(shard, record, index, arming, &wake);
+        insert(shard, record, spec->key != NULL, &wake);
+        if (ret_handle != NULL)
+            *ret_handle = handle;
+        HTW__ANNOTATE_HAND_OVER(record);
     }
-    if (old != NULL)
-        replace(shard, arming, old);
-    insert(shard, arming);
-    HTW__PROBE5(arm, shard->scheduler, arming->handle, HTW__PROBE_SITE(arming->record),
-                HTW__PROBE_FLAGS(arming->record), arming->record->deadline_ns);
-    htw__observe_armed(shard, htw__mode(shard->scheduler), arming->record, arming->handle,
-                       arming->stack);
-    return 0;
+    htw__lock_release(&shard->lock);
+    htw__shard_wake(shard, wake);
+    return error;
 }
 
 static int schedule_with_attributes(struct htw_scheduler *scheduler, const struct htw_spec *spec,
@@ -388,35 +324,32 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);
-    unsigned mode = htw__mode(scheduler);
-    int error = prepare(scheduler, mode);
+    struct arming arming = { .callback = spec->callback,
+                             .site = spec->site,
+                             .mode = htw__mode(scheduler) };
+    int error = prepare(scheduler, arming.mode);
     if (error == 0)
         error = htw__shard_clockwork(shard, clock, &clockwork);
     if (error != 0)
         return error;
     struct htw_stack stack;
-    struct arming arming = { .spec = spec, .plan = plan_of(scheduler, clock, spec) };
-    arming.stack = htw__stack_take(scheduler, mode, &stack);
+    struct htw__timer_end replaced = { .attributes = NULL };
+    arming.due = due_of(scheduler, clock, spec);
+    arming.stack = htw__stack_take(scheduler, arming.mode, &stack);
     arming.attributes = htw__attributes_create(clockwork, spec, hash);
     if (arming.attributes == NULL)
         return -ENOMEM;
-    htw__lock_acquire(&shard->lock);
-    error = arm_with_attributes(shard, &arming);
-    if (error == 0 && ret_handle != NULL)
-        *ret_handle = arming.handle;
-    if (error == 0 && ret_replaced != NULL) {
-        *ret_replaced = arming.replaced.unexpired;
-        ret_replaced->arg = htw__timer_end_arg(&arming.replaced);
-    }
-    if (error == 0)
-        HTW__ANNOTATE_HAND_OVER(arming.record);
-    htw__lock_release(&shard->lock);
-    htw__shard_wake(shard, arming.wake);
-    if (error != 0)
+    error = arm_with_attributes(shard, &arming, spec, ret_handle, &replaced);
+    if (error != 0) {
         htw__attributes_destroy(scheduler, arming.attributes);
-    else if (arming.replaced.unexpired.handle != 0)
-        htw__timer_end_release(scheduler, &arming.replaced);
-    return error;
+        return error;
+    }
+    if (ret_replaced != NULL) {
+        *ret_replaced = replaced.unexpired;
+        ret_replaced->arg = htw__timer_end_arg(&replaced);
+    }
+    htw__timer_end_release(scheduler, &replaced);
+    return 0;
 }
 
 void htw_spec_init(struct htw_spec *spec) {
@@ -443,8 +376,8 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
         return error;
     if (htw__attributes_are_needed(scheduler, spec))
         return schedule_with_attributes(scheduler, spec, ret_handle, ret_replaced);
-    error = schedule_range(scheduler, plan_of(scheduler, scheduler->clock, spec), spec->callback,
-                           spec->site, spec->arg, ret_handle);
+    error = arm_unusual(scheduler, due_of(scheduler, scheduler->clock, spec), spec->callback,
+                        spec->site, spec->arg, ret_handle);
     if (error == 0 && ret_replaced != NULL)
         *ret_replaced = (struct htw_unexpired) { .handle = 0 };
     return error;

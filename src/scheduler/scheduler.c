@@ -107,7 +107,8 @@ static void set_options(struct htw_scheduler *scheduler,
              options->thread_name == NULL ? "htw" : options->thread_name);
     for (unsigned i = 0; i < HTW__CLOCK_COUNT; i++)
         atomic_init(&scheduler->manual_ns[i], options->manual_start_ns);
-    atomic_init(&scheduler->credit, options->max_pending);
+    atomic_init(&scheduler->credit,
+                options->max_pending > INT64_MAX ? INT64_MAX : (int64_t)options->max_pending);
     scheduler->key_seed = htw__random_seed(scheduler);
 }
 

@@ -32,7 +32,6 @@ struct htw__shard {
     struct htw__clockwork own; /* of the scheduler's own clock */
     /* A claim counts in the shard of the cancelling thread. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
-    uint64_t credit; /* timers that may be armed before asking the scheduler */
     /* Indices of the records that threads of this shard claimed last; the next place to use. */
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
     uint32_t groups;                      /* that exist */
@@ -160,7 +159,7 @@ static inline struct htw__clockwork *htw__shard_clockwork_at(struct htw__shard *
 int htw__shard_clockwork(struct htw__shard *shard, const struct htw__clock *clock,
                          struct htw__clockwork **ret_clockwork);
 
-/* Sets the alarm of the expirer for each slot of a set: see htw__clockwork_arm_new(). Not under the
+/* Sets the alarm of the expirer for each slot of a set: see htw__clockwork_arm(). Not under the
    lock. */
 void htw__shard_wake(struct htw__shard *shard, unsigned slots);
 

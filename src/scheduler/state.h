@@ -123,7 +123,8 @@ struct htw_scheduler {
     _Atomic unsigned mode;                       /* HTW__MODE_..., and a set of HTW_OBSERVE_... */
     _Atomic int64_t manual_ns[HTW__CLOCK_COUNT]; /* manual time, of each clock */
     _Atomic unsigned clocks_in_use; /* one bit for each clock but its own that a timer has had */
-    alignas(64) _Atomic uint64_t credit; /* the part of max_pending that no shard holds */
+    alignas(
+        64) _Atomic int64_t credit; /* how many more timers may be armed: htw__credit_acquire() */
     alignas(64) struct htw__work_queue work_queue;
     struct htw__life life;
     struct htw__cancel_waiters cancel_waiters;
@@ -144,6 +145,31 @@ static inline unsigned htw__mode(const struct htw_scheduler *scheduler) {
 /* Whether the scheduler is being stopped: no callback may start any more. */
 static inline bool htw__is_ending(const struct htw_scheduler *scheduler) {
     return htw__mode(scheduler) & HTW__MODE_STOPPING;
+}
+
+/*
+ * max_pending: arming a timer takes a credit, and the end of the timer gives it back. Without a limit this costs a
+ * comparison.
+ */
+
+/* Adds credits; a negative number takes them. */
+static inline void htw__credit_add(struct htw_scheduler *scheduler, int64_t n) {
+    /* order: A count alone: credits carry no data. */
+    if (scheduler->max_pending != 0)
+        atomic_fetch_add_explicit(&scheduler->credit, n, memory_order_relaxed);
+}
+
+/* False: the limit is reached. */
+static inline bool htw__credit_acquire(struct htw_scheduler *scheduler) {
+    if (scheduler->max_pending == 0)
+        return true;
+    /* order: A count alone: credits carry no data. */
+    int64_t left = atomic_load_explicit(&scheduler->credit, memory_order_relaxed);
+    while (left > 0 &&
+           !atomic_compare_exchange_weak_explicit(&scheduler->credit, &left, left - 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+    return left > 0;
 }
 
 /* What every public call begins with: 0; -EINVAL; -EOWNERDEAD if the process has forked since the

@@ -21,7 +21,7 @@ struct sweep {
                   struct htw__timer_end *ret_ended);
     struct htw__timer_end ended[HTW__SLICE];
     uint32_t ended_count;
-    unsigned wake; /* see htw__clockwork_arm_new() */
+    unsigned wake; /* see htw__clockwork_arm() */
 };
 
 /* Under the lock. */
@@ -131,14 +131,13 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
                          struct htw__timer_end *ret_ended) {
     (void)ret_ended;
     struct htw__attributes *attributes = record->attributes;
-    struct htw__clockwork *clockwork = attributes->clockwork;
     /* If the group was paused again meanwhile, the timer stays paused. */
     if (!attributes->paused || sweep->group->paused)
         return false;
-    int64_t now_ns = htw__clockwork_now_ns(clockwork);
+    int64_t now_ns = htw__clockwork_now_ns(attributes->clockwork);
     htw__attributes_resume(record, attributes, now_ns);
     if (htw__status_state(htw__status_of(record)) == HTW__PENDING)
-        htw__clockwork_arm_always(clockwork, record, now_ns, &sweep->wake);
+        htw__attributes_arm(sweep->group->shard, record, attributes, now_ns, &sweep->wake);
     return false;
 }
 

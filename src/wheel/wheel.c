@@ -378,18 +378,6 @@ int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_
     return schedule(wheel, timer, deadline);
 }
 
-/*
- * The slack rule: of the ticks in [earliest, latest], the one that is divisible by the highest
- * power of two. Timers with slack meet there, and the clock advances less often. The bit is the
- * highest in which earliest - 1 and latest differ: one multiple of its power lies in the range.
- */
-static uint64_t slack_tick(uint64_t earliest, uint64_t latest) {
-    if (earliest == 0)
-        return 0;
-    unsigned bit = htw__highest_bit((earliest - 1) ^ latest);
-    return latest >> bit << bit;
-}
-
 /* If the range is wide enough, the tick is where a bucket begins. The timer expires out of that
    bucket and is not demoted. */
 int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t earliest,
@@ -400,7 +388,7 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
         return schedule(wheel, timer, HTW_NEVER_TICK);
     if (latest == HTW_NEVER_TICK)
         latest = HTW_NEVER_TICK - 1;
-    return schedule(wheel, timer, slack_tick(earliest, latest));
+    return schedule(wheel, timer, htw__roundest(earliest, latest));
 }
 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {

@@ -30,23 +30,14 @@ static void never_called(void *arg, const struct htw_expiration *expiration) {
     (void)arg, (void)expiration;
 }
 
-static void create_scheduler(unsigned cpus, uint64_t max_pending) {
+static void create(unsigned cpus) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.shards = cpus;
     options.clock = HTW_CLOCK_MANUAL;
     options.manual_start_ns = HTW_SECOND;
-    options.max_pending = max_pending;
     options.allocator = &memory_allocator;
     workload_require(htw_scheduler_create(&scheduler, &options), "htw_scheduler_create");
     cpu_count = cpus;
-}
-
-static void create(unsigned cpus) {
-    create_scheduler(cpus, 0);
-}
-
-static void create_limited(unsigned cpus) {
-    create_scheduler(cpus, 1000 * (uint64_t)cpus);
 }
 
 static void create_with_group(unsigned cpus) {
@@ -158,8 +149,6 @@ static void destroy_with_group(void) {
 const struct workload scheduler_workloads[] = {
     { "pair", "a timer is armed and cancelled by its CPU", 0, 200, create, arm_some, pair, NULL,
       destroy },
-    { "pair_limited", "the same with max_pending, away from the limit", 0, 200, create_limited,
-      arm_some, pair, NULL, destroy },
     { "exchange", "a timer is armed, and one of another CPU is cancelled", 3, 8000, create,
       arm_many, exchange, NULL, destroy },
     { "key", "a timer with a key is armed, and cancelled by the key", 33, 8000, create, arm_some,
