@@ -919,10 +919,9 @@ HTW_API int htw_journal_get_stats(struct htw_journal *journal, struct htw_journa
  *
  * @return 0: success;
  *         -EINVAL: a pointer is NULL;
- *         -EIO: writing to the stream failed;
- *         -ENOMEM.
+ *         -EIO: writing to the stream failed.
  *
- * Cost: about 40 us, and 30 KiB of memory meanwhile; does not wait for the disk of the journal.
+ * Cost: about 40 us; does not wait for the disk of the journal.
  */
 HTW_API int htw_journal_prometheus(struct htw_journal *journal, FILE *stream);
 

@@ -182,7 +182,7 @@ static void print_label(FILE *out, const char *name) {
 
 static void print_metric(FILE *out, const struct selection *self, const char *name,
                          const char *help, uint32_t from, uint32_t to) {
-    htw__prometheus_describe(out, name, "gauge", help);
+    htw__prometheus_describe(out, name, help, "gauge");
     for (size_t i = 0; i < self->count; i++) {
         for (uint32_t state = from; state <= to; state++) {
             fprintf(out, "%s{queue=\"", name);

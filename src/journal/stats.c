@@ -106,14 +106,6 @@ static const struct htw__metric metrics[] = {
 #undef METRIC
 };
 
-/* By a copy in `copy`: the writer may be recording. */
-static void write_histogram(FILE *stream, const char *name, const char *help,
-                            const struct htw__histogram *histogram, struct htw__histogram *copy) {
-    htw__histogram_init(copy);
-    htw__histogram_merge(copy, histogram);
-    htw__prometheus_histogram(stream, name, help, copy);
-}
-
 int htw_journal_prometheus(struct htw_journal *journal, FILE *stream) {
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     int error = htw_journal_get_stats(journal, &stats);
@@ -121,17 +113,13 @@ int htw_journal_prometheus(struct htw_journal *journal, FILE *stream) {
         return error;
     if (stream == NULL)
         return htw__journal_fail_as(-EINVAL, "the stream is NULL");
-    struct htw__histogram *copy = htw__journal_allocate(journal, sizeof(*copy));
-    if (copy == NULL)
-        return htw__journal_fail_as(-ENOMEM, "no memory for the statistics");
     htw__prometheus_values(stream, metrics, &stats);
-    write_histogram(stream, NAME "commit_seconds", "How long transactions took.",
-                    &journal->commit_ns, copy);
-    write_histogram(stream, NAME "durable_seconds", "From the call of a change to its commit.",
-                    &journal->durable_ns, copy);
-    write_histogram(stream, NAME "lateness_seconds", "From the deadline to the delivery.",
-                    &journal->lateness_ns, copy);
-    htw__journal_release(journal, copy, sizeof(*copy));
+    htw__prometheus_histogram(stream, NAME "commit_seconds", "How long transactions took.",
+                              &journal->commit_ns, 9);
+    htw__prometheus_histogram(stream, NAME "durable_seconds",
+                              "From the call of a change to its commit.", &journal->durable_ns, 9);
+    htw__prometheus_histogram(stream, NAME "lateness_seconds", "From the deadline to the delivery.",
+                              &journal->lateness_ns, 9);
     if (ferror(stream) != 0 || fflush(stream) != 0)
         return htw__journal_fail_as(-EIO, "writing the statistics failed");
     return 0;

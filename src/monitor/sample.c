@@ -2,7 +2,10 @@
 /* sample.c - takes the statistics of all sources. */
 #include "sample.h"
 
-#include "wheel_copy.h"
+#include "../base/clock.h"
+#include "../observe/levels.h"
+
+#include <inttypes.h>
 
 static const struct htw__metric journal_fields[] = {
 #define JOURNAL(metric, member, help) HTW__METRIC(struct htw_journal_stats, metric, member, help),
@@ -38,6 +41,8 @@ static int64_t fitting(uint64_t number) {
 void htw__fields_write(const struct htw__metric *fields, const void *stats,
                        struct htw__answer_text *text) {
     for (const struct htw__metric *field = fields; field->member != NULL; field++) {
+        if (field->buckets > 0)
+            continue;
         htw__text_separate(text);
         htw__text_add(text, "\"%s\":%" PRId64, field->member,
                       fitting(htw__metric_value(field, stats)));
@@ -47,6 +52,23 @@ void htw__fields_write(const struct htw__metric *fields, const void *stats,
 void htw__fields_add(const struct htw__metric *fields, void *to, const void *from) {
     for (const struct htw__metric *field = fields; field->member != NULL; field++)
         *(uint64_t *)(void *)((char *)to + field->offset) += htw__metric_value(field, from);
+}
+
+void htw__wheel_copy_take(struct htw__lent_wheel *lent) {
+    unsigned number = 0;
+    lent->is_wanted = false;
+    lent->copied_ns = htw__clock_monotonic_ns();
+    htw_wheel_stats_init(&lent->stats);
+    (void)htw_wheel_get_stats(lent->wheel, &lent->stats); /* the arguments are right */
+    lent->clock = htw_wheel_now(lent->wheel);
+    for (; number < HTW__LEVELS_SHOWN; number++) {
+        struct htw_scheduler_level *level = &lent->levels[number];
+        if (!htw__level_begin(level, lent->wheel, number, lent->tick_ns, lent->clock))
+            break;
+        for (uint32_t bucket = 0; bucket < level->buckets;)
+            bucket = htw__level_add(level, lent->wheel, number, bucket);
+    }
+    lent->level_count = number;
 }
 
 static void take_wheel(struct htw__sample *sample) {

@@ -15,10 +15,7 @@ struct htw__sample {
     struct htw_monitor_source *source;
     int error; /* a negative errno: there is nothing else */
     union {
-        struct {
-            struct htw_scheduler_stats stats;
-            struct htw_scheduler_histograms histograms;
-        } scheduler;
+        struct htw__scheduler_numbers scheduler;
         struct htw_purgatory_stats purgatory;
         struct htw_journal_stats journal;
         struct htw_wheel_stats wheel;
@@ -37,6 +34,9 @@ void htw__fields_write(const struct htw__metric *fields, const void *stats,
 
 /* Adds the numbers of `from` to those of `to`. */
 void htw__fields_add(const struct htw__metric *fields, void *to, const void *from);
+
+/* Copies the state of a wheel. By its owner or, while it is lent, by the monitor. Under the mutex. */
+void htw__wheel_copy_take(struct htw__lent_wheel *lent);
 
 typedef void htw__source_visitor(void *context, const struct htw__sample *sample);
 

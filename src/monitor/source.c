@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source.c - adds and removes what a monitor shows; lending wheels. */
-#include "wheel_copy.h"
+#include "sample.h"
 
 #include <errno.h>
 #include <string.h>

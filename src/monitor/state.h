@@ -6,7 +6,7 @@
  * made by answer.c: it takes a sample of each source (sample.c) and writes all of them as JSON (json.c)
  * or for Prometheus (metrics.c). No lock is held meanwhile: a call that adds or removes a source waits.
  *
- * The files include each other in this order: text, place <- state <- registry, wheel_copy, sample <-
+ * The files include each other in this order: text, place <- state <- registry, sample <-
  * lists <- rows, writers <- answer <- server <- source, monitor.
  */
 #ifndef HTW_SRC_MONITOR_STATE_H

@@ -3,7 +3,6 @@
 #include "text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CAPACITY_FIRST ((size_t)4096)
@@ -50,6 +49,19 @@ void htw__text_add(struct htw__answer_text *text, const char *format, ...) {
         text->size += (size_t)size;
     va_end(again);
     va_end(arguments);
+}
+
+static ssize_t append(void *cookie, const char *bytes, size_t size) {
+    htw__text_add(cookie, "%.*s", (int)size, bytes);
+    return (ssize_t)size;
+}
+
+FILE *htw__text_stream(struct htw__answer_text *text) {
+    FILE *stream = fopencookie(text, "w", (cookie_io_functions_t) { .write = append });
+    text->has_failed |= stream == NULL;
+    if (stream != NULL)
+        setvbuf(stream, NULL, _IONBF, 0);
+    return stream;
 }
 
 void htw__text_separate(struct htw__answer_text *text) {

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* No answer is longer. */
 #define HTW__TEXT_MAX ((size_t)16 * 1024 * 1024)
@@ -28,6 +29,9 @@ static inline bool htw__text_ends_with(const struct htw__answer_text *text, char
 /* Appends as printf(). Without memory, or beyond HTW__TEXT_MAX, nothing is appended any more. */
 void htw__text_add(struct htw__answer_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* A stream that appends, without a buffer of its own, for fclose(). NULL: no memory; the text has failed. */
+FILE *htw__text_stream(struct htw__answer_text *text);
 
 /* Separates an element of a list, or a member of an object, from the one before it. */
 void htw__text_separate(struct htw__answer_text *text);

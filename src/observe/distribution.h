@@ -13,7 +13,7 @@
 
 #include "../base/histogram.h"
 
-#include <htw/base.h>
+#include <htw/observe.h>
 
 /* The least and the greatest value, exactly. 0 if it is empty, or if the reader sees the first
    value in part. */
@@ -33,8 +33,9 @@ uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, doubl
 HTW__SHARED struct htw_distribution
 htw__histogram_distribution(const struct htw__histogram *histogram);
 
-/* How many values were at most `limit`, which is the upper end of a bucket or near it. O(buckets). */
-uint64_t htw__histogram_count_up_to(const struct htw__histogram *histogram, uint64_t limit);
+/* How many values are in each bucket of struct htw_scheduler_histograms, of which [i] is less than 1000 * 2^i. O(buckets). */
+void htw__histogram_copy(const struct htw__histogram *histogram,
+                         uint64_t counts[HTW_SCHEDULER_HISTOGRAM_BUCKETS]);
 
 /*
  * Adds all values of `from` to `into`, of which the caller is the writer. O(buckets).

@@ -12,47 +12,52 @@
 
 #include "distribution.h"
 
-#include <inttypes.h>
+#include <htw/observe.h>
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- the table */
 
-/* A uint64_t in a struct of statistics. */
+/* A uint64_t in a struct of statistics; or a histogram of durations: an array of uint64_t, of which [i] counts what is less than
+   2^i units, the last one all that is more, and their sum. */
 struct htw__metric {
     const char *member; /* in JSON; NULL: there are no more */
     const char *name,
         *help; /* of Prometheus; those that follow each other may have one name; NULL: none */
     const char *label; /* whose value is the member; NULL: none */
     size_t offset;
+    /* Of a histogram: */
+    size_t sum;                      /* the offset */
+    unsigned buckets;                /* 0: it is none */
+    unsigned decimals, sum_decimals; /* a unit, and that of the sum, is 10^-decimals seconds */
 };
 
 #define HTW__LABELED_METRIC(type, label, name, member, help) \
-    { #member, (name), (help), (label), offsetof(type, member) }
+    { #member, (name), (help), (label), offsetof(type, member), 0, 0, 0, 0 }
 #define HTW__METRIC(type, name, member, help) HTW__LABELED_METRIC(type, NULL, name, member, help)
 #define HTW__METRICS_END \
     { .member = NULL }
+
+/* Of nanoseconds, as htw__histogram_copy() counts them. */
+#define HTW__HISTOGRAM_METRIC(type, name, counts_, sum_, help)                         \
+    {                                                                                  \
+#counts_, (name), (help), NULL, offsetof(type, counts_), offsetof(type, sum_), \
+            HTW_SCHEDULER_HISTOGRAM_BUCKETS, 6, 9                                      \
+    }
 
 static inline uint64_t htw__metric_value(const struct htw__metric *metric, const void *stats) {
     return *(const uint64_t *)(const void *)((const char *)stats + metric->offset);
 }
 
-/* Whether it is the first one of its name in its table. It has a name. */
-static inline bool htw__metric_is_first(const struct htw__metric *metric,
-                                        const struct htw__metric *table) {
-    return metric == table || metric[-1].name == NULL || strcmp(metric->name, metric[-1].name) != 0;
-}
-
-/* Of struct htw_scheduler_stats and struct htw_purgatory_stats. */
+/* Of struct htw__scheduler_numbers and struct htw_purgatory_stats. */
 HTW__SHARED extern const struct htw__metric htw__scheduler_metrics[], htw__purgatory_metrics[];
 
-/* Histograms of schedulers and purgatories: their names and what they are. */
-#define HTW__METRIC_LATENESS "htw_lateness_seconds", "From the deadline to the callback's start."
-#define HTW__METRIC_CALLBACK "htw_callback_seconds", "How long callbacks took."
-#define HTW__METRIC_WAIT \
-    "htw_purgatory_wait_seconds", "How long requests waited; under load, of a sample."
+struct htw__scheduler_numbers {
+    struct htw_scheduler_stats stats;
+    struct htw_scheduler_histograms histograms;
+};
 
 /* Of struct htw_journal_stats: METRIC(name, member, help). A macro, because neither libhtw-journal nor libhtw-monitor
    needs the other. */
@@ -89,25 +94,15 @@ HTW__SHARED extern const struct htw__metric htw__scheduler_metrics[], htw__purga
 /* ---- writing */
 
 /* The HELP and TYPE lines of a metric whose samples the caller writes. */
-void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help);
+void htw__prometheus_describe(FILE *stream, const char *name, const char *help, const char *type);
 
-/* The type of a metric of single values: what has "_total" in its name is a counter. */
-static inline const char *htw__metric_type(const char *name) {
-    return strstr(name, "_total") != NULL ? "counter" : "gauge";
-}
+/* The same of a metric of a table, unless the one before has its name. It has a name. */
+HTW__SHARED void htw__metric_describe(FILE *stream, const struct htw__metric *metric,
+                                      const struct htw__metric *table);
 
-/* The value of such a metric: what has "_seconds" in its name is in nanoseconds. Not printed as a floating-point number,
-   whose decimal point would depend on the locale. Returns `text`. */
-#define HTW__METRIC_TEXT 32
-static inline char *htw__metric_text(const char *name, uint64_t value,
-                                     char text[HTW__METRIC_TEXT]) {
-    if (strstr(name, "_seconds") != NULL)
-        snprintf(text, HTW__METRIC_TEXT, "%" PRIu64 ".%09" PRIu64, value / 1000000000,
-                 value % 1000000000);
-    else
-        snprintf(text, HTW__METRIC_TEXT, "%" PRIu64, value);
-    return text;
-}
+/* A sample of it, or a whole histogram. `labels` are such as `scheduler="main"`; "": none. */
+HTW__SHARED void htw__metric_write(FILE *stream, const struct htw__metric *metric,
+                                   const char *labels, const void *stats);
 
 /* A whole metric of one sample. */
 void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value);
@@ -116,17 +111,9 @@ void htw__prometheus_value(FILE *stream, const char *name, const char *help, uin
 HTW__SHARED void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics,
                                         const void *stats);
 
-/*
- * A histogram of durations: describe() with the type "histogram"; then bucket() for each limit in
- * ascending order, with the number of values up to that limit; then end(). `limit` is in seconds.
- * `sum` is in units of 10^-`decimals` seconds; `count` includes the values above the last limit.
- */
-void htw__prometheus_bucket(FILE *stream, const char *name, const char *limit, uint64_t count);
-void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decimals,
-                         uint64_t count);
-
-/* A whole metric of durations in nanoseconds. No thread records meanwhile. */
+/* A whole metric of durations, whose unit is 10^-`decimals` seconds. Another thread may record meanwhile. */
 HTW__SHARED void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
-                                           const struct htw__histogram *histogram);
+                                           const struct htw__histogram *histogram,
+                                           unsigned decimals);
 
 #endif /* HTW_SRC_OBSERVE_METRICS_H */

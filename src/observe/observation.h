@@ -5,7 +5,7 @@
  * observe.c switches it. calls.c is what the scheduler calls (../scheduler/observe.h): it counts and records in the
  * OBSERVER of the thread or lock under which it is called (observer.h); herds.c and stacks.c have tables of observers,
  * too. What visitors, dumps and tools see is gathered from these and from the records of the timers: sites.c, events.c,
- * dump.c. Statistics, which are always on, are counters of the scheduler: stats.c, inspect.c, distribution.c; metrics.h
+ * dump.c. Statistics, which are always on, are counters of the scheduler: stats.c, levels.c, distribution.c; metrics.h
  * has the table of them.
  */
 #ifndef HTW_SRC_OBSERVE_OBSERVATION_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* prometheus.c - the statistics of a scheduler and of a purgatory in the text format of Prometheus. */
 #include "metrics.h"
-#include "stats.h"
 
 #include <htw/purgatory.h>
 #include <htw/purgatory_inspect.h>
@@ -10,6 +9,9 @@
 
 const struct htw__metric htw__scheduler_metrics[] = {
 #define METRIC(name, member, help) HTW__METRIC(struct htw_scheduler_stats, name, member, help)
+#define HISTOGRAM(name, member, help)                                             \
+    HTW__HISTOGRAM_METRIC(struct htw__scheduler_numbers, name, histograms.member, \
+                          stats.member.sum_ns, help)
     METRIC("htw_scheduled_total", scheduled, "Timers scheduled."),
     METRIC("htw_fired_total", fired, "Timers that ended with a run."),
     METRIC("htw_cancelled_total", cancelled, "Timers cancelled before a run."),
@@ -25,8 +27,11 @@ const struct htw__metric htw__scheduler_metrics[] = {
     METRIC("htw_pending", pending, "Timers pending."),
     METRIC("htw_running", running, "Callbacks running."),
     METRIC("htw_memory_bytes", memory_bytes, "Memory that the scheduler holds."),
+    HISTOGRAM("htw_lateness_seconds", lateness, "From the deadline to the callback's start."),
+    HISTOGRAM("htw_callback_seconds", callback, "How long callbacks took."),
     HTW__METRICS_END,
 #undef METRIC
+#undef HISTOGRAM
 };
 
 const struct htw__metric htw__purgatory_metrics[] = {
@@ -46,55 +51,37 @@ const struct htw__metric htw__purgatory_metrics[] = {
     METRIC("htw_purgatory_alarms", alarms, "Timers of the scheduler that the purgatory uses."),
     METRIC("htw_purgatory_memory_bytes", memory_bytes, "Memory that the purgatory holds."),
     METRIC(NULL, waited_ms, NULL),
+    { .member = "waits",
+      .name = "htw_purgatory_wait_seconds",
+      .help = "How long requests waited; under load, of a sample.",
+      .offset = offsetof(struct htw_purgatory_stats, waits),
+      .sum = offsetof(struct htw_purgatory_stats, waited_ms),
+      .buckets = HTW_PURGATORY_WAIT_BUCKETS,
+      .decimals = 3,
+      .sum_decimals = 3 },
     HTW__METRICS_END,
 #undef METRIC
 #undef ENDED
 };
 
-/* ---- scheduler */
-
-int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (stream == NULL)
-        return -EINVAL;
-    struct htw__gathered *gathered = htw__stats_gather(scheduler);
-    if (gathered == NULL)
-        return -ENOMEM;
-    htw__prometheus_values(stream, htw__scheduler_metrics, &gathered->stats);
-    htw__prometheus_histogram(stream, HTW__METRIC_LATENESS, &gathered->lateness);
-    htw__prometheus_histogram(stream, HTW__METRIC_CALLBACK, &gathered->callback);
-    htw__release(&scheduler->allocator, gathered, sizeof(*gathered));
+/* Of a struct that could be read; `error`: otherwise. */
+static int write_all(int error, const struct htw__metric *metrics, const void *stats,
+                     FILE *stream) {
+    if (error != 0 || stream == NULL)
+        return error != 0 ? error : -EINVAL;
+    htw__prometheus_values(stream, metrics, stats);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }
 
-/* ---- purgatory */
-
-#define NAME "htw_purgatory_"
-
-static void write_waits(FILE *stream, const struct htw_purgatory_stats *stats) {
-    uint64_t count = stats->waits[0];
-    htw__prometheus_describe(stream, NAME "wait_seconds", "histogram",
-                             "How long requests waited; under load, of a sample.");
-    for (unsigned i = 1; i < HTW_PURGATORY_WAIT_BUCKETS; i++) {
-        char limit[16];
-        unsigned limit_ms = 1u << (i - 1);
-        snprintf(limit, sizeof(limit), "%u.%03u", limit_ms / 1000, limit_ms % 1000);
-        htw__prometheus_bucket(stream, NAME "wait_seconds", limit, count);
-        count += stats->waits[i];
-    }
-    htw__prometheus_end(stream, NAME "wait_seconds", stats->waited_ms, 3, count);
+int htw_scheduler_prometheus(struct htw_scheduler *scheduler, FILE *stream) {
+    struct htw__scheduler_numbers numbers = { HTW_SCHEDULER_STATS_INIT,
+                                              HTW_SCHEDULER_HISTOGRAMS_INIT };
+    int error = htw_scheduler_get_histograms(scheduler, &numbers.stats, &numbers.histograms);
+    return write_all(error, htw__scheduler_metrics, &numbers, stream);
 }
 
 int htw_purgatory_prometheus(struct htw_purgatory *purgatory, FILE *stream) {
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
     int error = htw_purgatory_get_stats(purgatory, &stats);
-    if (error != 0)
-        return error;
-    if (stream == NULL)
-        return -EINVAL;
-    htw__prometheus_values(stream, htw__purgatory_metrics, &stats);
-    write_waits(stream, &stats);
-    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
+    return write_all(error, htw__purgatory_metrics, &stats, stream);
 }

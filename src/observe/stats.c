@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c - the statistics of a scheduler. */
-#include "stats.h"
-
+/* stats.c - the statistics of a scheduler and of its shards: the counters of all parts, added up. */
+#include "distribution.h"
 #include "observation.h"
 #include "../scheduler/workers.h"
+#include "visit.h"
 
+#include <htw/observe.h>
 #include <htw/wheel_inspect.h>
 
 /* What the n-th thread that runs callbacks counts, or the executor behind the last one; NULL: nothing. */
@@ -29,8 +30,8 @@ static void add_run_stats(struct htw_scheduler_stats *stats,
     stats->missed += htw__counter_read(&run_stats->missed);
 }
 
-void htw__stats_add_runners(const struct htw_scheduler *scheduler,
-                            struct htw_scheduler_stats *stats) {
+/* Adds up what the runners have counted. `fired` includes the timers that run now. */
+static void add_runners(const struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats) {
     for (uint32_t n = 0; n <= htw__thread_count(scheduler); n++)
         add_run_stats(stats, run_stats_at(scheduler, n));
 }
@@ -54,8 +55,9 @@ static void add_clockwork(struct htw_scheduler_stats *stats, const struct htw__c
     *in_wheels += htw_wheel_count(clockwork->wheel) + htw_wheel_count(clockwork->previous);
 }
 
-void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats,
-                          uint64_t *in_wheels, uint64_t *groups) {
+/* Adds the counters of a shard, the timers in its wheels, and its groups. Locks the shard. */
+static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats,
+                      uint64_t *in_wheels, uint64_t *groups) {
     htw__lock_acquire(&shard->lock);
     stats->scheduled += htw__counter_read(&shard->scheduled);
     stats->cancelled += htw__counter_read(&shard->cancelled);
@@ -78,10 +80,15 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
            scheduler->batch_count * sizeof(*scheduler->batches) + htw__observation_bytes(scheduler);
 }
 
-static void gather(struct htw_scheduler *scheduler, struct htw__gathered *gathered) {
+struct gathered {
+    struct htw_scheduler_stats stats;
+    struct htw__histogram lateness, callback;
+};
+
+static void gather(struct htw_scheduler *scheduler, struct gathered *gathered) {
     struct htw_scheduler_stats *stats = &gathered->stats;
     uint64_t in_wheels = 0, groups = 0;
-    htw__stats_add_runners(scheduler, stats);
+    add_runners(scheduler, stats);
     for (uint32_t n = 0; n <= htw__thread_count(scheduler); n++) {
         const struct htw__run_stats *run_stats = run_stats_at(scheduler, n);
         if (run_stats == NULL)
@@ -91,7 +98,7 @@ static void gather(struct htw_scheduler *scheduler, struct htw__gathered *gather
         stats->memory_bytes += sizeof(*run_stats);
     }
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
-        htw__stats_add_shard(&scheduler->shards[i], stats, &in_wheels, &groups);
+        add_shard(&scheduler->shards[i], stats, &in_wheels, &groups);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
         stats->wakeups += htw__counter_read(&scheduler->expirers[i].wakeups);
         stats->empty_wakeups += htw__counter_read(&scheduler->expirers[i].empty_wakeups);
@@ -104,17 +111,6 @@ static void gather(struct htw_scheduler *scheduler, struct htw__gathered *gather
     stats->callback = htw__histogram_distribution(&gathered->callback);
 }
 
-struct htw__gathered *htw__stats_gather(struct htw_scheduler *scheduler) {
-    struct htw__gathered *gathered = htw__allocate(&scheduler->allocator, sizeof(*gathered));
-    if (gathered == NULL)
-        return NULL;
-    gathered->stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
-    htw__histogram_init(&gathered->lateness);
-    htw__histogram_init(&gathered->callback);
-    gather(scheduler, gathered);
-    return gathered;
-}
-
 uint64_t htw_pending(const struct htw_scheduler *scheduler) {
     if (htw__scheduler_refusal(scheduler) != 0)
         return 0;
@@ -124,7 +120,7 @@ uint64_t htw_pending(const struct htw_scheduler *scheduler) {
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         gone += htw__counter_read(&scheduler->shards[i].cancelled) +
                 htw__counter_read(&scheduler->shards[i].handed_back);
-    htw__stats_add_runners(scheduler, &stats);
+    add_runners(scheduler, &stats);
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         scheduled += htw__counter_read(&scheduler->shards[i].scheduled);
     gone += stats.fired;
@@ -143,20 +139,6 @@ void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms) 
         *histograms = initial;
 }
 
-/* The bucket of a duration: 0 below 1 us, i from 2^(i-1) us. */
-static size_t bucket_of(uint64_t ns) {
-    uint64_t us = ns / 1000;
-    size_t bucket = us == 0 ? 0 : 64u - (size_t)__builtin_clzll(us);
-    return bucket < HTW_SCHEDULER_HISTOGRAM_BUCKETS ? bucket : HTW_SCHEDULER_HISTOGRAM_BUCKETS - 1;
-}
-
-static void copy_histogram(uint64_t *counts, const struct htw__histogram *histogram) {
-    size_t cursor = 0;
-    struct htw__histogram_bucket bucket;
-    while (htw__histogram_next(histogram, &cursor, &bucket))
-        counts[bucket_of(bucket.low + (bucket.high - bucket.low) / 2)] += bucket.count;
-}
-
 /* `histograms` NULL: without them. */
 static int get(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
                struct htw_scheduler_histograms *histograms) {
@@ -166,14 +148,17 @@ static int get(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stat
     if (stats == NULL || stats->struct_size != sizeof(*stats) ||
         (histograms != NULL && histograms->struct_size != sizeof(*histograms)))
         return -EINVAL;
-    struct htw__gathered *gathered = htw__stats_gather(scheduler);
+    struct gathered *gathered = htw__allocate(&scheduler->allocator, sizeof(*gathered));
     if (gathered == NULL)
         return -ENOMEM;
+    gathered->stats = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
+    htw__histogram_init(&gathered->lateness);
+    htw__histogram_init(&gathered->callback);
+    gather(scheduler, gathered);
     *stats = gathered->stats;
     if (histograms != NULL) {
-        *histograms = (struct htw_scheduler_histograms)HTW_SCHEDULER_HISTOGRAMS_INIT;
-        copy_histogram(histograms->lateness, &gathered->lateness);
-        copy_histogram(histograms->callback, &gathered->callback);
+        htw__histogram_copy(&gathered->lateness, histograms->lateness);
+        htw__histogram_copy(&gathered->callback, histograms->callback);
     }
     htw__release(&scheduler->allocator, gathered, sizeof(*gathered));
     return 0;
@@ -186,4 +171,28 @@ int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_schedule
 int htw_scheduler_get_histograms(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
                                  struct htw_scheduler_histograms *histograms) {
     return histograms == NULL && scheduler != NULL ? -EINVAL : get(scheduler, stats, histograms);
+}
+
+/* ---- shards */
+
+int htw__visit_shards(struct htw__visit *visit) {
+    bool more = true;
+    for (uint32_t i = 0; i < visit->scheduler->shard_count && more; i++) {
+        struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+        uint64_t in_wheels = 0, groups = 0;
+        add_shard(&visit->scheduler->shards[i], &stats, &in_wheels, &groups);
+        union htw_visited visited = {
+            .shard = {
+                .scheduled = stats.scheduled,
+                .cancelled = stats.cancelled,
+                .moved = stats.moved,
+                .demoted = stats.demoted,
+                .in_wheels = in_wheels,
+                .groups = groups,
+                .memory_bytes = stats.memory_bytes,
+            },
+        };
+        more = htw__visit_show(visit, &visited);
+    }
+    return 0;
 }

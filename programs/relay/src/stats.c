@@ -66,29 +66,9 @@ static const struct htw__metric metrics[] = {
 #undef METRIC
 };
 
-/* The limits of the histogram, in microseconds, and in seconds as Prometheus prints them. */
-static const struct {
-    uint64_t us;
-    const char *seconds;
-} limits[] = { { 1000, "0.001" },  { 5000, "0.005" },  { 10000, "0.01" },   { 25000, "0.025" },
-               { 50000, "0.05" },  { 100000, "0.1" },  { 250000, "0.25" },  { 500000, "0.5" },
-               { 1000000, "1" },   { 2500000, "2.5" }, { 5000000, "5" },    { 10000000, "10" },
-               { 30000000, "30" }, { 60000000, "60" }, { 600000000, "600" } };
-
-static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
-    const char *name = "htw_relay_late_seconds";
-    htw__prometheus_describe(stream, name, "histogram",
-                             "How late records were published to their topics.");
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-        htw__prometheus_bucket(stream, name, limits[i].seconds,
-                               htw__histogram_count_up_to(&self->done.late_us, limits[i].us));
-    htw__prometheus_end(stream, name, htw__counter_read(&self->done.late_us.sum), 6,
-                        htw__counter_read(&self->done.late_us.count));
-}
-
 static void print_levels(FILE *stream, const char *name, const char *type, const char *help,
                          const uint64_t *values, uint32_t levels) {
-    htw__prometheus_describe(stream, name, type, help);
+    htw__prometheus_describe(stream, name, help, type);
     for (uint32_t level = 0; level < levels; level++)
         fprintf(stream, "%s{level=\"%u\"} %" PRIu64 "\n", name, level, values[level]);
 }
@@ -100,5 +80,7 @@ void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t l
                  self->done.filed, levels);
     print_levels(stream, "htw_relay_lag", "gauge",
                  "Offsets in the buckets of a level that are not done.", self->lag, levels);
-    print_lateness(self, stream);
+    htw__prometheus_histogram(stream, "htw_relay_late_seconds",
+                              "How late records were published to their topics.",
+                              &self->done.late_us, 6);
 }
