@@ -256,12 +256,14 @@ static size_t try_history(struct frontier *next) {
     play(last);
     size_t count = op_count;
     histories++;
-    (void)digest_state(&history, depth - trying_length, &before);
+    bool is_batch = ops[trying.steps[last]].kind == HISTORY_BATCH;
+    if (is_batch)
+        (void)digest_state(&history, depth - trying_length, &before);
     bool same = take_step(last);
     if (same && !digest_state(&history, depth - trying_length, &after))
         same = history_differ(&history, "a timer is lost, or in a wrong list");
     /* Otherwise the caller calls for ever. */
-    if (same && taken[last].kind == HISTORY_BATCH && history.in_round && after == before)
+    if (same && is_batch && history.in_round && after == before)
         same = history_differ(&history, "HTW_MORE though nothing has changed");
     bool is_new = same && states_insert(&states, after);
     if (!same || ((is_new || options.size <= SMALL) && !history_compare_all(&history)))
