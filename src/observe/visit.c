@@ -6,61 +6,31 @@
 
 /* ---- groups */
 
-/* A visit of the groups of a shard, a slice at a time: its cursor is in their list meanwhile. */
-struct slice {
-    struct htw__shard *shard;
-    struct htw__listed cursor;
-    uint32_t count;
-    struct htw_group_stats groups[HTW__SLICE];
-    char names[HTW__SLICE][sizeof(((struct htw_group *)NULL)->name)];
-};
-
-/* Under the lock. */
-static void copy_group(struct slice *slice, const struct htw_group *group) {
-    char *name = slice->names[slice->count];
-    if (group->destroyed)
-        return;
-    memcpy(name, group->name, sizeof(group->name));
-    slice->groups[slice->count++] = (struct htw_group_stats) {
-        .name = name,
-        .address = group,
-        .count = group->count,
-        .paused = group->paused,
-    };
-}
-
-/* Returns whether there is more; otherwise the cursor is in no list. Under the lock. */
-static bool copy_slice(struct slice *slice) {
-    struct htw__link *cursor = &slice->cursor.link;
-    slice->count = 0;
-    for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw__link *link = cursor->_next;
-        htw__link_unlink(cursor);
-        if (link == &slice->shard->all_groups)
-            return false;
-        htw__link_insert(&link->_next, cursor);
-        const struct htw_group *group = HTW_CONTAINER_OF(link, struct htw__listed, link)->group;
-        if (group != NULL)
-            copy_group(slice, group);
-    }
-    return true;
-}
-
-/* Returns whether the visitor may see more. */
+/* One group at a time, with a cursor in their ring meanwhile. Returns whether the visitor may see more. */
 static bool visit_shard(struct htw__visit *visit, struct htw__shard *shard) {
-    struct slice slice = { .shard = shard };
-    bool more = true, wanted = true;
-    HTW__ANNOTATE_OWN(&slice.cursor, sizeof(slice.cursor));
+    struct htw__member cursor = { .object = NULL };
+    const struct htw__member *member;
+    bool wanted = true;
+    HTW__ANNOTATE_OWN(&cursor, sizeof(cursor));
     htw__lock_acquire(&shard->lock);
-    htw__ring_push_front(&shard->all_groups, &slice.cursor.link);
-    while (more) {
-        more = copy_slice(&slice);
+    htw__ring_push_front(&shard->all_groups, &cursor.link);
+    while (wanted && (member = htw__cursor_step(&cursor, &shard->all_groups)) != NULL) {
+        const struct htw_group *group = member->object;
+        bool is_shown = group != NULL && !group->destroyed;
+        struct htw_group copy = { .count = 0 };
+        if (is_shown)
+            copy = *group;
         htw__lock_release(&shard->lock);
-        for (uint32_t i = 0; i < slice.count && wanted; i++)
-            wanted = htw__visit_show(visit, &(union htw_visited) { .group = slice.groups[i] });
-        if (more)
-            htw__lock_acquire(&shard->lock);
+        const union htw_visited visited = { .group = { .name = copy.name,
+                                                       .address = group,
+                                                       .count = copy.count,
+                                                       .paused = copy.paused } };
+        if (is_shown)
+            wanted = htw__visit_show(visit, &visited);
+        htw__lock_acquire(&shard->lock);
     }
+    htw__link_unlink(&cursor.link);
+    htw__lock_release(&shard->lock);
     return wanted;
 }
 

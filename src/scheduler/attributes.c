@@ -26,7 +26,7 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
     };
     htw__key_copy(attributes->bytes, spec->key, key_size);
     htw__key_node_set(&attributes->key, hash, attributes->bytes, key_size);
-    attributes->member.attributes = attributes;
+    attributes->member.object = attributes;
     return attributes;
 }
 

@@ -65,7 +65,7 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
         return -ENOMEM;
     *group = (struct htw_group) { .shard = htw__shard_here(scheduler) };
     htw__ring_init(&group->members);
-    group->listed.group = group;
+    group->listed.object = group;
     htw__lock_acquire(&group->shard->lock);
     add_bytes(group, sizeof(*group));
     group->shard->groups++;

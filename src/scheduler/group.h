@@ -6,17 +6,25 @@
 #include "../base/list.h"
 #include "shard.h"
 
-/* A place in the list of a group. */
+/*
+ * A member of a ring that is visited in slices: of the timers of a group, and of the groups of a shard. The ring changes
+ * between two slices, so a visit marks its place by a member without an object: its cursor.
+ */
 struct htw__member {
     struct htw__link link;
-    struct htw__attributes *attributes; /* of the timer; NULL: the cursor or the end of a sweep */
+    void *object; /* attributes of a timer, or a group; NULL: a cursor, or the end of a sweep */
 };
 
-/* A place in the list of all groups of a shard. */
-struct htw__listed {
-    struct htw__link link;
-    const struct htw_group *group; /* NULL: the cursor of a visit */
-};
+/* Moves a cursor behind the next member, and returns that; NULL: `end` is next. */
+static inline struct htw__member *htw__cursor_step(struct htw__member *cursor,
+                                                   const struct htw__link *end) {
+    struct htw__link *link = cursor->link._next;
+    if (link == end)
+        return NULL;
+    htw__link_unlink(&cursor->link);
+    htw__link_insert(&link->_next, &cursor->link);
+    return HTW_CONTAINER_OF(link, struct htw__member, link);
+}
 
 /* Guarded by the lock of the shard, in which all timers of the group live. */
 struct htw_group {
@@ -27,7 +35,7 @@ struct htw_group {
     bool paused;
     bool destroyed;              /* by the user: freed with its last timer or sweep */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */
-    struct htw__listed listed;
+    struct htw__member listed;   /* among all groups of the shard */
     char name[32];
 };
 

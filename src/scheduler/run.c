@@ -44,7 +44,7 @@ struct start {
 /* ---- before the callback */
 
 /* For a queued timer that is not run now: it was cancelled or rescheduled, its group was paused, or
-   the batch was abandoned. It is freed or becomes pending again. Under the lock. */
+   the scheduler is being stopped. It is freed or becomes pending again. Under the lock. */
 static void put_back(struct htw__shard *shard, struct htw__record *record, uint64_t status,
                      unsigned *ret_wake) {
     if (htw__status_state(status) != HTW__QUEUED) {
@@ -291,14 +291,13 @@ static void free_ended(struct pass *pass) {
         htw__wake_for_cleanup(shard->waker);
 }
 
-void htw__keep_unstarted(struct htw__batch *batch) {
+void htw__put_back_unstarted(struct htw__batch *batch) {
     struct htw__shard *shard = batch->shard;
     struct htw__record *record;
+    unsigned wake = 0; /* nothing starts any more */
     htw__lock_acquire(&shard->lock);
-    while ((record = htw__batch_next(batch)) != NULL) {
-        record->next = shard->unstarted;
-        shard->unstarted = record;
-    }
+    while ((record = htw__batch_next(batch)) != NULL)
+        put_back(shard, record, htw__status_of(record), &wake);
     htw__lock_release(&shard->lock);
 }
 
@@ -322,5 +321,6 @@ void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) 
     }
     htw__callback_frame_pop(&pass.frame);
     free_ended(&pass);
-    htw__keep_unstarted(batch);
+    if (mode & HTW__MODE_STOPPING)
+        htw__put_back_unstarted(batch);
 }

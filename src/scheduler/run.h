@@ -39,11 +39,11 @@ static inline void htw__run_stats_unlock(struct htw__run_stats *run_stats) {
 /*
  * Runs the timers of a batch that have not started, one after the other. Meanwhile another
  * thread may take timers from it (htw__workers_rebalance()). When the scheduler is being stopped,
- * the rest is kept for stop.
+ * the rest is put back.
  */
 void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch);
 
-/* Keeps the timers of a batch that have not started for stop. */
-void htw__keep_unstarted(struct htw__batch *batch);
+/* Puts the timers of a batch that have not started back into the wheel, where stop finds them. */
+void htw__put_back_unstarted(struct htw__batch *batch);
 
 #endif /* HTW_SRC_SCHEDULER_RUN_H */

@@ -35,9 +35,8 @@ struct htw__shard {
     /* Indices of the records that threads of this shard claimed last; the next place to use. */
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
     uint32_t groups;                      /* that exist */
-    struct htw__link all_groups;          /* ring of struct htw__listed: group.h */
+    struct htw__link all_groups;          /* ring of struct htw__member: group.h */
     uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
-    struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
 

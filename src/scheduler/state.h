@@ -31,10 +31,9 @@
  *                                                   DRAINED  by stop; under the lock
  *     QUEUED    in a batch, and due                 RUNNING  its callback starts; under the lock
  *                                                            if the timer has attributes
- *                                                   PENDING  rescheduled, or its group paused;
- *                                                            under the lock
+ *                                                   PENDING  rescheduled, its group paused, or by
+ *                                                            stop; under the lock
  *                                                   DONE     cancelled; under the lock
- *                                                   DRAINED  by stop; under the lock
  *     RUNNING   in its callback                     PENDING  it repeats, or was rescheduled by its
  *                                                            callback; under the lock
  *                                                   DONE     its callback has returned

@@ -7,29 +7,16 @@
 
 /* ---- the timers of a shard, as a list linked by `next` */
 
-/* Puts a record that is in no wheel on the list, unless it was cancelled. Under the lock. */
-static bool drain(struct htw__record *record, struct htw__record **list) {
+/* Puts a record that has left its wheel on the list, unless it was cancelled. Under the lock. */
+static void drain(struct htw__record *record, struct htw__record **list) {
     uint64_t status = htw__status_of(record);
     do {
-        if (htw__status_state(status) != HTW__PENDING && htw__status_state(status) != HTW__QUEUED)
-            return false;
+        if (htw__status_state(status) != HTW__PENDING)
+            return; /* claimed: htw__shard_reclaim() frees it */
     } while (!htw__status_change(
         record, &status, htw__status_in(status, HTW__DRAINED, status & HTW__HAS_ATTRIBUTES)));
     record->next = *list;
     *list = record;
-    return true;
-}
-
-/* The timers that the expirer had taken from the wheel. */
-static void drain_unstarted(struct htw__shard *shard, struct htw__record **list) {
-    htw__lock_acquire(&shard->lock);
-    while (shard->unstarted != NULL) {
-        struct htw__record *record = shard->unstarted;
-        shard->unstarted = record->next;
-        if (!drain(record, list))
-            htw__shard_free_record(shard, record);
-    }
-    htw__lock_release(&shard->lock);
 }
 
 /* A slice of a wheel. Returns whether there is more. */
@@ -41,7 +28,7 @@ static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
         timer = htw_wheel_drain(wheel);
         if (timer == NULL)
             break;
-        drain(htw__record_of(timer), list); /* a claimed one: htw__shard_reclaim() frees it */
+        drain(htw__record_of(timer), list);
     }
     htw__lock_release(&shard->lock);
     return timer != NULL;
@@ -50,7 +37,6 @@ static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
 /* All are drained before the first is handed back: no visitor or hook can cancel one of them. */
 static struct htw__record *drain_all(struct htw__shard *shard) {
     struct htw__record *list = NULL;
-    drain_unstarted(shard, &list);
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
         const struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
         while (clockwork != NULL && clockwork->previous != NULL &&

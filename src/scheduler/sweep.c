@@ -4,8 +4,8 @@
  *
  * A sweep visits all timers of a group, a slice at a time, and unlocks the shard between two
  * slices. Meanwhile other sweeps may visit the same timers. So each sweep puts two members without a
- * timer into the list: `cursor` moves from timer to timer until it reaches `end`. Timers that join
- * the group during the sweep are behind `end`.
+ * timer into the ring: `cursor` (group.h) moves from timer to timer until it reaches `end`. Timers
+ * that join the group during the sweep are behind `end`.
  */
 #include "../base/user_code.h"
 #include "attributes.h"
@@ -24,90 +24,10 @@ struct sweep {
     unsigned wake; /* see htw__clockwork_arm() */
 };
 
-/* Under the lock. */
-static void start(struct sweep *sweep) {
-    HTW__ANNOTATE_OWN(&sweep->cursor, sizeof(sweep->cursor));
-    HTW__ANNOTATE_OWN(&sweep->end, sizeof(sweep->end));
-    sweep->group->sweeps++;
-    htw__ring_push_front(&sweep->group->members, &sweep->cursor.link);
-    htw__ring_push_back(&sweep->group->members, &sweep->end.link);
-}
-
-/* May free the group. Under the lock. */
-static void finish(struct sweep *sweep) {
-    htw__link_unlink(&sweep->cursor.link);
-    htw__link_unlink(&sweep->end.link);
-    sweep->group->sweeps--;
-    htw__group_free_if_unused(sweep->group);
-}
-
-/* Returns whether there is more. If not, the group may have been freed. Under the lock. */
-static bool sweep_slice(struct sweep *sweep) {
-    sweep->ended_count = 0;
-    for (unsigned i = 0; i < HTW__SLICE; i++) {
-        struct htw__link *link = sweep->cursor.link._next;
-        if (link == &sweep->end.link) {
-            finish(sweep);
-            return false;
-        }
-        htw__link_unlink(&sweep->cursor.link);
-        htw__link_insert(&link->_next, &sweep->cursor.link);
-        struct htw__attributes *attributes =
-            HTW_CONTAINER_OF(link, struct htw__member, link)->attributes;
-        if (attributes != NULL &&
-            sweep->visit(sweep, attributes->record, &sweep->ended[sweep->ended_count]))
-            sweep->ended_count++;
-    }
-    return true;
-}
-
-/* ---- cancel */
-
 static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
                          struct htw__timer_end *ret_ended) {
     return htw__cancel_locked(sweep->group->shard, record, ret_ended) == HTW_CANCELLED;
 }
-
-/* What follows for the timers that a slice has cancelled. */
-static void release_ended(struct htw_scheduler *scheduler, const struct sweep *sweep,
-                          htw_unexpired_visitor *visitor, void *context) {
-    /* In a frame: a visitor that stopped the scheduler would destroy what this thread uses. */
-    struct htw__callback_frame frame = { .scheduler = scheduler };
-    htw__callback_frame_push(&frame);
-    for (uint32_t i = 0; i < sweep->ended_count; i++) {
-        if (visitor != NULL)
-            HTW__CALL_USER("a visitor", scheduler, visitor,
-                           visitor(context, &sweep->ended[i].unexpired));
-        htw__timer_end_release(scheduler, &sweep->ended[i]);
-    }
-    htw__callback_frame_pop(&frame);
-}
-
-int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor, void *context) {
-    int refusal = htw__group_refusal(group);
-    if (refusal != 0)
-        return refusal;
-    struct htw__shard *shard = group->shard;
-    struct sweep sweep = { .group = group, .visit = visit_cancel };
-    int64_t cancelled = 0;
-    bool more = true, needs_cleanup = false;
-    htw__lock_acquire(&shard->lock);
-    start(&sweep);
-    while (more) {
-        more = sweep_slice(&sweep);
-        needs_cleanup = htw__shard_needs_cleanup(shard);
-        htw__lock_release(&shard->lock);
-        cancelled += sweep.ended_count;
-        release_ended(shard->scheduler, &sweep, visitor, context);
-        if (more)
-            htw__lock_acquire(&shard->lock);
-    }
-    if (needs_cleanup)
-        htw__wake_for_cleanup(shard->waker);
-    return cancelled;
-}
-
-/* ---- pause and resume */
 
 static bool visit_pause(struct sweep *sweep, struct htw__record *record,
                         struct htw__timer_end *ret_ended) {
@@ -141,41 +61,112 @@ static bool visit_resume(struct sweep *sweep, struct htw__record *record,
     return false;
 }
 
-static void set_paused(struct htw_group *group, bool paused) {
-    struct htw__shard *shard = group->shard;
-    struct sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
-    bool more = true;
+/* ---- the sweep */
+
+/* Under the lock. */
+static void start(struct sweep *sweep) {
+    HTW__ANNOTATE_OWN(&sweep->cursor, sizeof(sweep->cursor));
+    HTW__ANNOTATE_OWN(&sweep->end, sizeof(sweep->end));
+    sweep->group->sweeps++;
+    if (sweep->visit != visit_cancel)
+        sweep->group->paused = sweep->visit == visit_pause;
+    htw__ring_push_front(&sweep->group->members, &sweep->cursor.link);
+    htw__ring_push_back(&sweep->group->members, &sweep->end.link);
+}
+
+/* May free the group. Under the lock. */
+static void finish(struct sweep *sweep) {
+    htw__link_unlink(&sweep->cursor.link);
+    htw__link_unlink(&sweep->end.link);
+    sweep->group->sweeps--;
+    htw__group_free_if_unused(sweep->group);
+}
+
+/* Returns whether there is more. If not, the group may have been freed. Under the lock. */
+static bool sweep_slice(struct sweep *sweep) {
+    sweep->ended_count = 0;
+    for (unsigned i = 0; i < HTW__SLICE; i++) {
+        const struct htw__member *member = htw__cursor_step(&sweep->cursor, &sweep->end.link);
+        if (member == NULL) {
+            finish(sweep);
+            return false;
+        }
+        const struct htw__attributes *attributes = member->object;
+        if (attributes != NULL &&
+            sweep->visit(sweep, attributes->record, &sweep->ended[sweep->ended_count]))
+            sweep->ended_count++;
+    }
+    return true;
+}
+
+/* What follows for the timers that a slice has cancelled. */
+static void release_ended(struct htw_scheduler *scheduler, const struct sweep *sweep,
+                          htw_unexpired_visitor *visitor, void *context) {
+    /* In a frame: a visitor that stopped the scheduler would destroy what this thread uses. */
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__callback_frame_push(&frame);
+    for (uint32_t i = 0; i < sweep->ended_count; i++) {
+        if (visitor != NULL)
+            HTW__CALL_USER("a visitor", scheduler, visitor,
+                           visitor(context, &sweep->ended[i].unexpired));
+        htw__timer_end_release(scheduler, &sweep->ended[i]);
+    }
+    htw__callback_frame_pop(&frame);
+}
+
+/* Returns how many timers were cancelled. */
+static int64_t run(struct sweep *sweep, htw_unexpired_visitor *visitor, void *context) {
+    struct htw__shard *shard = sweep->group->shard;
+    int64_t cancelled = 0;
+    bool more = true, needs_cleanup = false;
     htw__lock_acquire(&shard->lock);
-    start(&sweep);
-    group->paused = paused;
+    start(sweep);
     while (more) {
-        more = sweep_slice(&sweep);
+        more = sweep_slice(sweep);
+        needs_cleanup = htw__shard_needs_cleanup(shard);
         htw__lock_release(&shard->lock);
+        cancelled += sweep->ended_count;
+        release_ended(shard->scheduler, sweep, visitor, context);
         if (more)
             htw__lock_acquire(&shard->lock);
     }
-    htw__shard_wake(shard, sweep.wake);
+    htw__shard_wake(shard, sweep->wake);
+    if (needs_cleanup)
+        htw__wake_for_cleanup(shard->waker);
+    return cancelled;
+}
+
+/* ---- the calls */
+
+int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor, void *context) {
+    int refusal = htw__group_refusal(group);
+    if (refusal != 0)
+        return refusal;
+    struct sweep sweep = { .group = group, .visit = visit_cancel };
+    return run(&sweep, visitor, context);
+}
+
+static int set_paused(struct htw_group *group, bool paused) {
+    int refusal = htw__group_refusal(group);
+    if (refusal != 0)
+        return refusal;
+    struct sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
+    run(&sweep, NULL, NULL);
+    return 0;
 }
 
 int htw_group_pause(struct htw_group *group) {
-    int refusal = htw__group_refusal(group);
-    if (refusal == 0)
-        set_paused(group, true);
-    return refusal;
+    return set_paused(group, true);
 }
 
 int htw_group_resume(struct htw_group *group) {
-    int refusal = htw__group_refusal(group);
-    if (refusal == 0)
-        set_paused(group, false);
-    return refusal;
+    return set_paused(group, false);
 }
 
 void htw_group_destroy(struct htw_group *group) {
-    if (htw__group_refusal(group) != 0)
+    if (set_paused(group, false) != 0)
         return;
     struct htw__shard *shard = group->shard;
-    set_paused(group, false);
     htw__lock_acquire(&shard->lock);
     group->destroyed = true;
     htw__group_free_if_unused(group);

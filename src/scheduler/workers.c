@@ -316,7 +316,7 @@ void htw__workers_join(struct htw_scheduler *scheduler) {
     /* A batch may have been queued after the workers had ended. */
     while (queue->first != NULL) {
         struct htw__batch *batch = htw__work_queue_take_first(queue);
-        htw__keep_unstarted(batch);
+        htw__put_back_unstarted(batch);
         htw__work_queue_finish(queue, batch);
     }
     htw__mutex_lock(&queue->mutex);

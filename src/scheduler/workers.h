@@ -98,7 +98,7 @@ void htw__workers_rebalance(struct htw_scheduler *scheduler);
 bool htw__workers_wait_until_idle(struct htw_scheduler *scheduler);
 
 /* After htw__work_queue_stop(): waits until the workers have ended and the executor has no task.
-   Timers that were not started are kept for stop. */
+   Timers that were not started are in the wheel again. */
 void htw__workers_join(struct htw_scheduler *scheduler);
 
 #endif /* HTW_SRC_SCHEDULER_WORKERS_H */
