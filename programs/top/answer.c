@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define FORMAT 1
+#define WORDS_MAX 64
 
 /* Its tree takes up to a hundred times as much. Thousands of shards fit. */
 #define ANSWER_MAX ((size_t)2 << 20)
@@ -47,11 +48,10 @@ char *htw__answer_text(const json_t *object, const char *name, char text[HTW__AN
     return text;
 }
 
-bool htw__answer_observes(const json_t *scheduler, const char *what) {
-    const json_t *words = json_object_get(scheduler, "observed");
-    for (size_t i = 0; i < json_array_size(words); i++) {
-        const char *word = json_string_value(json_array_get(words, i));
-        if (word != NULL && strcmp(word, what) == 0)
+bool htw__answer_has(const json_t *words, const char *word) {
+    for (size_t i = 0; i < json_array_size(words) && i < WORDS_MAX; i++) {
+        const char *one = json_string_value(json_array_get(words, i));
+        if (one != NULL && strcmp(one, word) == 0)
             return true;
     }
     return false;

@@ -28,7 +28,7 @@ char *htw__answer_text(const json_t *object, const char *name, char text[HTW__AN
 /* Makes a text such a one. */
 void htw__answer_clean(char *text);
 
-/* Whether a scheduler observes something: "sites". */
-bool htw__answer_observes(const json_t *scheduler, const char *what);
+/* Whether an array, as far as it is looked at, has a word. */
+bool htw__answer_has(const json_t *words, const char *word);
 
 #endif /* HTW_TOP_ANSWER_H */

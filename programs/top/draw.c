@@ -8,183 +8,110 @@
 #include <string.h>
 
 #define OBSERVED_MAX 4 /* words */
+#define NUMBERS_MAX 64 /* of a source */
 
-/* ---- sources */
+/* ---- the numbers of a source, by the names that the monitor gives them */
 
-/* A part of what is shown of a source: a figure, which `kind` says how to show, with its label; or one of these. */
-struct part {
-    int kind; /* enum htw__how */
-    const char *label, *member;
-};
-enum {
-    LINE = HTW__HOWS, /* begins with the label */
-    TROUBLE,          /* a count that is shown where it is not 0 */
-    OF_SHARDS,        /* a count of all shards */
-    AGE,              /* where it is not short */
-    DURATIONS,        /* a line */
-    WAITS             /* likewise, of bars alone */
-};
+#define LABEL_SIZE 32
 
-static const struct part of_scheduler[] = {
-    { LINE, "  ", "" },
-    { HTW__COUNT, "pending", "pending" },
-    { HTW__COUNT, "running", "running" },
-    { OF_SHARDS, "groups", "groups" },
-    { HTW__BYTES, "memory", "memory_bytes" },
-    { TROUBLE, "late", "late" },
-    { TROUBLE, "missed periods", "missed" },
-    { TROUBLE, "refused", "refused" },
-    { LINE, "  per second: ", "" },
-    { HTW__RATE, "scheduled", "scheduled" },
-    { HTW__RATE, "fired", "fired" },
-    { HTW__RATE, "cancelled", "cancelled" },
-    { HTW__RATE, "moved", "moved" },
-    { HTW__RATE, "demoted", "demoted" },
-    { LINE, "              ", "" },
-    { HTW__RATE, "runs", "runs" },
-    { HTW__RATE, "wake-ups", "wakeups" },
-    { HTW__RATE, "of these with nothing due", "empty_wakeups" },
-    { DURATIONS, "lateness", "lateness" },
-    { DURATIONS, "callback", "callback" },
-    { LINE, NULL, "" },
-};
+/* What is shown in red, and only where it is not 0. */
+static bool is_trouble(const char *member) {
+    static const char *const troubles[] = { "late", "missed", "refused", "failed", "stopped" };
+    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++)
+        if (strcmp(member, troubles[i]) == 0)
+            return true;
+    return false;
+}
 
-/* The scheduler counts the timers as its own, and a group for each purgatory. */
-static const struct part of_purgatory[] = {
-    { LINE, "  ", "" },
-    { HTW__COUNT, "pending", "pending" },
-    { HTW__COUNT, "keys", "keys" },
-    { HTW__COUNT, "watches", "watched" },
-    { HTW__COUNT, "with a timeout", "delayed" },
-    { HTW__BYTES, "memory", "memory_bytes" },
-    { LINE, "  in its scheduler: one group, ", "" },
-    { HTW__COUNT, "timers", "alarms" },
-    { LINE, "  per second: ", "" },
-    { HTW__RATE, "submitted", "submitted" },
-    { HTW__RATE, "completed", "completed" },
-    { HTW__RATE, "expired", "expired" },
-    { HTW__RATE, "cancelled", "cancelled" },
-    { WAITS, "waits", "waits" },
-    { LINE, NULL, "" },
-};
+/* A name without the unit at its end, which the figure has. Returns `label`. */
+static const char *label_of(const char *member, enum htw__how how, char label[LABEL_SIZE]) {
+    const char *unit = how == HTW__BYTES || how == HTW__DURATION ? strrchr(member, '_') : NULL;
+    size_t length = unit != NULL ? (size_t)(unit - member) : strlen(member);
+    snprintf(label, LABEL_SIZE, "%.*s", (int)(length < LABEL_SIZE ? length : LABEL_SIZE), member);
+    for (char *c = label; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    htw__answer_clean(label);
+    return label;
+}
 
-static const struct part of_journal[] = {
-    { LINE, "  ", "" },
-    { HTW__COUNT, "delayed", "delayed" },
-    { HTW__COUNT, "ready", "ready" },
-    { HTW__COUNT, "leased", "leased" },
-    { HTW__COUNT, "buried", "buried" },
-    { TROUBLE, "stopped", "stopped" },
-    { TROUBLE, "refused", "refused" },
-    { TROUBLE, "failed", "failed" },
-    { LINE, "  ", "" },
-    { HTW__DURATION, "oldest in memory", "oldest_ns" },
-    { HTW__COUNT, "requests", "requests" },
-    { HTW__COUNT, "queues", "queues" },
-    { HTW__BYTES, "log", "log_bytes" },
-    { HTW__BYTES, "memory", "memory_bytes" },
-    { LINE, "  per second: ", "" },
-    { HTW__RATE, "commits", "commits" },
-    { HTW__RATE, "put", "put" },
-    { HTW__RATE, "done", "done" },
-    { HTW__RATE, "cancelled", "cancelled" },
-    { HTW__RATE, "replaced", "replaced" },
-    { HTW__RATE, "delivered", "delivered" },
-    { DURATIONS, "commit", "commit" },
-    { DURATIONS, "durable", "durable" },
-    { DURATIONS, "lateness", "lateness" },
-    { LINE, NULL, "" },
-};
+static enum htw__how how_to_show(const char *member, bool is_counter) {
+    size_t length = strlen(member);
+    return is_counter                                                 ? HTW__RATE
+           : length > 6 && strcmp(member + length - 6, "_bytes") == 0 ? HTW__BYTES
+           : length > 3 && strcmp(member + length - 3, "_ns") == 0    ? HTW__DURATION
+                                                                      : HTW__COUNT;
+}
 
-static const struct part of_wheel[] = {
-    { LINE, "  ", "" },
-    { HTW__COUNT, "pending", "pending" },
-    { HTW__BYTES, "memory", "memory_bytes" },
-    { AGE, "ago", "age_ns" },
-    { LINE, "  per second: ", "" },
-    { HTW__RATE, "scheduled", "scheduled" },
-    { HTW__RATE, "expired", "expired" },
-    { HTW__RATE, "cancelled", "cancelled" },
-    { HTW__RATE, "moved", "moved" },
-    { HTW__RATE, "demoted", "demoted" },
-    { LINE, NULL, "" },
-};
+static void draw_number(const struct htw__drawing *self, const struct htw__item *source,
+                        const char *member, bool is_counter) {
+    enum htw__how how = how_to_show(member, is_counter);
+    char label[LABEL_SIZE], text[HTW__FIGURE_SIZE];
+    htw__page_flow(self->page, HTW__LABEL "%s " HTW__PLAIN "%s  ", label_of(member, how, label),
+                   htw__item_figure(self, source, how, member, text));
+}
+
+static void draw_trouble(const struct htw__drawing *self, const struct htw__item *source,
+                         const char *member) {
+    char text[HTW__FIGURE_SIZE];
+    if (htw__answer_number(source->now, member) > 0)
+        htw__page_flow(self->page, HTW__WARNING "%s %s  " HTW__PLAIN, member,
+                       htw__item_figure(self, source, HTW__COUNT, member, text));
+}
+
+/* A line of what is now, and one of what is counted. */
+static void draw_numbers(const struct htw__drawing *self, const struct htw__item *source) {
+    for (int are_counters = 0; are_counters < 2; are_counters++) {
+        const char *member;
+        json_t *value, *object = (json_t *)(uintptr_t)source->now;
+        size_t shown = 0;
+        htw__page_add(self->page, HTW__LABEL "%s", are_counters ? "  per second: " : "  ");
+        json_object_foreach(object, member, value) {
+            if (!json_is_integer(value) || ++shown > NUMBERS_MAX)
+                continue;
+            if (!is_trouble(member) && htw__answer_has(self->counters, member) == are_counters)
+                draw_number(self, source, member, are_counters);
+            else if (is_trouble(member) && !are_counters)
+                draw_trouble(self, source, member);
+        }
+        htw__page_end_line(self->page);
+    }
+}
+
+/* A line for each distribution, and for the waits of a purgatory, of which only the bars are known. */
+static void draw_durations(const struct htw__drawing *self, const struct htw__item *source) {
+    const char *member;
+    json_t *now, *object = (json_t *)(uintptr_t)source->now;
+    size_t shown = 0;
+    json_object_foreach(object, member, now) {
+        const json_t *before = json_object_get(source->before, member);
+        const json_t *bars = json_object_get(now, "histogram");
+        bool are_waits = json_is_array(now) && strcmp(member, "waits") == 0;
+        char label[LABEL_SIZE];
+        struct htw__durations durations = { label_of(member, HTW__COUNT, label),
+                                            now,
+                                            json_object_get(before, "histogram"),
+                                            bars,
+                                            1000,
+                                            "1us" };
+        if (are_waits)
+            durations = (struct htw__durations) { label, NULL, before, now, 1000000, "1ms" };
+        else if (!json_is_object(now) || (bars == NULL && htw__answer_number(now, "count") == 0))
+            continue;
+        if (++shown <= NUMBERS_MAX)
+            htw__chart_durations(self, &durations);
+    }
+}
 
 static const struct kind {
     const char *name, *member;
-    const struct part *parts;
 } kinds[] = {
-    { "scheduler", "schedulers", of_scheduler },
-    { "purgatory", "purgatories", of_purgatory },
-    { "journal", "journals", of_journal },
-    { "wheel", "wheels", of_wheel },
+    { "scheduler", "schedulers" },
+    { "purgatory", "purgatories" },
+    { "journal", "journals" },
+    { "wheel", "wheels" },
 };
 enum { SCHEDULER, PURGATORY, JOURNAL, WHEEL, KINDS };
-
-static void end_line(struct htw__page *page) {
-    if (page->column > 0)
-        htw__page_end_line(page);
-}
-
-static void draw_durations(const struct htw__drawing *self, const struct htw__item *source,
-                           const struct part *part) {
-    const json_t *now = json_object_get(source->now, part->member);
-    const json_t *before = json_object_get(source->before, part->member);
-    struct htw__durations durations = {
-        part->label, now,  json_object_get(before, "histogram"), json_object_get(now, "histogram"),
-        1000,        "1us"
-    };
-    if (part->kind == WAITS)
-        durations = (struct htw__durations) { part->label, NULL, before, now, 1000000, "1ms" };
-    else if (durations.bars == NULL && htw__answer_number(now, "count") == 0)
-        return;
-    end_line(self->page);
-    htw__chart_durations(self, &durations);
-}
-
-static void draw_figure(const struct htw__drawing *self, const struct htw__item *source,
-                        const struct part *part) {
-    char text[HTW__FIGURE_SIZE];
-    htw__page_flow(self->page, HTW__LABEL "%s " HTW__PLAIN "%s  ", part->label,
-                   htw__item_figure(self, source, (enum htw__how)part->kind, part->member, text));
-}
-
-/* What there is besides figures as they are. */
-static void draw_special(const struct htw__drawing *self, const struct htw__item *source,
-                         const struct part *part) {
-    const json_t *shards = json_object_get(source->now, "shards");
-    uint64_t number = htw__answer_number(source->now, part->member);
-    char text[HTW__FIGURE_SIZE];
-    for (size_t i = 0; i < json_array_size(shards) && part->kind == OF_SHARDS; i++)
-        number += htw__answer_number(json_array_get(shards, i), part->member);
-    if (part->kind == OF_SHARDS)
-        htw__page_flow(self->page, HTW__LABEL "%s " HTW__PLAIN "%s  ", part->label,
-                       htw__figure_count(number, text));
-    else if (part->kind == TROUBLE && number > 0)
-        htw__page_flow(self->page, HTW__WARNING "%s %s  " HTW__PLAIN, part->label,
-                       htw__figure_count(number, text));
-    else if (part->kind == AGE && number > 2000000000) /* its owner has not slept since */
-        htw__page_flow(self->page, HTW__LABEL "as of " HTW__PLAIN "%s " HTW__LABEL "%s" HTW__PLAIN,
-                       htw__figure_duration(number, text), part->label);
-}
-
-static void draw_parts(const struct htw__drawing *self, const struct htw__item *source,
-                       const struct part *parts) {
-    for (const struct part *part = parts; part->label != NULL; part++) {
-        if (part->kind < HTW__HOWS)
-            draw_figure(self, source, part);
-        else if (part->kind == DURATIONS || part->kind == WAITS)
-            draw_durations(self, source, part);
-        else if (part->kind != LINE)
-            draw_special(self, source, part);
-        else {
-            end_line(self->page);
-            htw__page_add(self->page, HTW__LABEL "%s", part->label);
-        }
-    }
-    end_line(self->page);
-    htw__chart_levels(self, json_object_get(source->now, "levels"));
-}
 
 /* ---- the page */
 
@@ -226,10 +153,13 @@ static void draw_source(const struct htw__drawing *self, const struct kind *kind
     htw__page_end_line(self->page);
     if (*text != '\0')
         return;
-    if (list == HTW__LIST_NONE)
-        draw_parts(self, source, kind->parts);
-    else
+    if (list != HTW__LIST_NONE) {
         htw__list_draw(self, source, list);
+        return;
+    }
+    draw_numbers(self, source);
+    draw_durations(self, source);
+    htw__chart_levels(self, json_object_get(source->now, "levels"));
 }
 
 static const json_t *source_before(const json_t *sources, const char *name) {
@@ -268,7 +198,7 @@ static void draw_program(struct htw__page *page, const json_t *now, int64_t cloc
 
 void htw__draw(const struct htw__view *view, const json_t *before, const json_t *now,
                struct htw__page *page) {
-    struct htw__drawing self = { .view = view, .before = before, .page = page };
+    struct htw__drawing self = { view, before, json_object_get(now, "counters"), page, 0 };
     int64_t clock_ns = (int64_t)htw__answer_number(now, "clock_ns");
     int64_t clock_before_ns = (int64_t)htw__answer_number(before, "clock_ns");
     size_t shown = 0;

@@ -47,6 +47,7 @@ void htw__draw(const struct htw__view *view, const json_t *before, const json_t 
 struct htw__drawing {
     const struct htw__view *view;
     const json_t *before;
+    const json_t *counters; /* names of numbers that only grow */
     struct htw__page *page;
     double seconds; /* between the answers; 0: there is one only */
 };

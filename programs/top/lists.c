@@ -169,7 +169,7 @@ static void draw_hint(const struct htw__drawing *self, const struct list *list,
         return;
     if (!json_is_array(json_object_get(source->now, "observed")))
         hint = "This program is of a version that does not count by site.";
-    else if (!htw__answer_observes(source->now, "sites"))
+    else if (!htw__answer_has(json_object_get(source->now, "observed"), "sites"))
         hint = "Nothing is counted by site. htw top --observe +sites switches that on; it costs "
                "some nanoseconds for each timer.";
     else if (greatest >= HERD_GREAT)
@@ -187,7 +187,8 @@ static void draw_hint(const struct htw__drawing *self, const struct list *list,
 /* Without what is counted by site, where nothing is. */
 static unsigned choose_columns(const struct list *list, const struct htw__item *source,
                                struct htw__column columns[HTW__COLUMNS_MAX]) {
-    bool is_counted = list != &lists[HTW__LIST_SITES] || htw__answer_observes(source->now, "sites");
+    bool is_counted = list != &lists[HTW__LIST_SITES] ||
+                      htw__answer_has(json_object_get(source->now, "observed"), "sites");
     unsigned count = 0;
     for (unsigned i = 0; i < HTW__COLUMNS_MAX && list->columns[i].title != NULL; i++)
         if (is_counted || (list->columns[i].how != HTW__RATE && list->columns[i].how != HTW__CPU))

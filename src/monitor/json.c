@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 /* For readers: it changes when they would misunderstand. */
@@ -211,9 +212,23 @@ void htw__json_write_head(struct htw_monitor *monitor, struct htw__answer_text *
                   monitor->opened_ns);
 }
 
+/* Which numbers of sources count what has happened; the others are of now. */
+static void write_counters(struct htw__answer_text *text) {
+    htw__text_add(text, ",\"counters\":[");
+    for (unsigned kind = 0; kind < HTW__SOURCE_KINDS; kind++)
+        for (const struct htw__metric *field = htw__kinds[kind].fields; field->member != NULL;
+             field++)
+            if (field->name == NULL || strstr(field->name, "_total") != NULL) {
+                htw__text_separate(text);
+                htw__text_add(text, "\"%s\"", field->member);
+            }
+    htw__text_add(text, "]");
+}
+
 static void write_all(struct htw_monitor *monitor, bool has_detail, struct htw__answer_text *text) {
     struct writer self = { text, monitor->source_count, has_detail };
     htw__json_write_head(monitor, text);
+    write_counters(text);
     for (unsigned kind = 0; kind < HTW__SOURCE_KINDS; kind++) {
         htw__text_add(text, ",\"%s\":[", htw__kinds[kind].list);
         htw__sources_visit(monitor, (enum htw__source_kind)kind, write_source, &self);

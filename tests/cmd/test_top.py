@@ -253,14 +253,14 @@ def test_top_shows_a_journal(path):
                "oldest_ns": 1500000000, "log_bytes": 4096, "memory_bytes": 2048,
                "commit": {"count": 1, "p50_ns": 5000, "p99_ns": 7000, "max_ns": 9000}}
     for stopped in (0, 1):
-        text = shown_of(path, [json.dumps({"format": 1, "pid": 1, "opened_ns": 1, "clock_ns": second * 10**9, "journals": [
-            {**numbers, "stopped": stopped, "commits": 10 * second, "put": 20 * second}]}).encode() for second in (1, 2)])
-        for line in ("journal mail\n  delayed 1  ready 2  leased 3  buried 4",
-                     "  oldest in memory 1.50s  requests 6  queues 7  log 4.00K  memory 2.00K",
-                     "  per second: commits 10.0  put 20.0  done 0  cancelled 0",
+        text = shown_of(path, [json.dumps({"format": 1, "pid": 1, "opened_ns": 1, "clock_ns": second * 10**9, "counters": ["commits", "empty_commits", "failed"], "journals": [
+            {**numbers, "stopped": stopped, "failed": 0, "commits": 10 * second, "empty_commits": 20 * second}]}).encode() for second in (1, 2)])
+        for line in ("journal mail\n  delayed 1  ready 2  leased 3  buried 4  requests 6  queues 7  oldest 1.50s  log 4.00K",
+                     "    memory 2.00K",
+                     "  per second: commits 10.0  empty commits 20.0",
                      "  commit    p50 5.00us p90 0ns    p99 7.00us"):
             assert line in text, (line, text)
-        assert ("stopped 1" in text) == bool(stopped), text
+        assert ("stopped 1" in text) == bool(stopped) and "failed" not in text, text
 
 
 # ---- views

@@ -43,6 +43,7 @@ MONITOR_TEST(monitor_without_sources_answers) {
     snprintf(expected, sizeof(expected), "{\"htw\":\"%s\",\"format\":1,\"pid\":%d,\"program\":\"",
              htw_version(), (int)getpid());
     assert_memory_equal(json, expected, strlen(expected));
+    assert_says(json, ",\"counters\":[\"scheduled\",\"fired\",");
     assert_says(json, ",\"schedulers\":[],\"purgatories\":[],\"journals\":[],\"wheels\":[]}\n");
     const char *metrics = client_ask(f->path, "metrics\n");
     assert_memory_equal(metrics, "# HELP htw_info ", 16);
