@@ -17,16 +17,17 @@ struct htw__condition_type {
     int (*link)(struct htw__condition *condition, struct htw_request *request, uint64_t value);
     /* Unlinks a request that ends, if it is still linked. The owner only. */
     void (*unlink)(struct htw__condition *condition, struct htw_request *request);
-    /* The purgatory is closed: accepts no request from now on, and owns the next one to end it. Adds the
-       number of those that it marks instead to `*marked`. NULL: none is left. */
-    struct htw_request *(*close)(struct htw__condition *condition, int64_t *marked);
+    /* The purgatory is closed: accepts no request from now on, and ends those that wait. Returns how many, marked
+       ones included. */
+    int64_t (*close)(struct htw__condition *condition, struct htw__frame *frame);
 };
 
 struct htw__condition {
     const struct htw__condition_type *type;
     struct htw_purgatory *purgatory;
-    struct htw__outstanding outstanding; /* requests that were linked, and are not released */
-    struct htw__link link;               /* in `conditions`, under the lock of the purgatory */
+    struct htw__outstanding
+        outstanding;       /* requests that were linked, and are not released; a close */
+    struct htw__link link; /* in `conditions`, under the lock of the purgatory */
 };
 
 /* `bytes`: the object that embeds it. 0; -ESHUTDOWN: the purgatory is closed. */
@@ -35,9 +36,6 @@ int htw__condition_init(struct htw__condition *condition, const struct htw__cond
 
 /* No request waits. Waits until the last hooks of those that did have returned. */
 void htw__condition_fini(struct htw__condition *condition, size_t bytes);
-
-/* The next request to end because the purgatory is closed, owned. As `close` of a condition, for all. */
-struct htw_request *htw__conditions_close(struct htw_purgatory *purgatory, int64_t *marked);
 
 /* The public call of the layer above: submits a request to a condition. As
    htw_purgatory_try_complete_else_watch(). */

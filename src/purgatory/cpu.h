@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, counts of requests,
+ * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms (alarm.h), counts of requests,
  * the memory of cells, and a histogram of waits. A thread uses those of the CPU on which it runs, so
  * threads seldom meet.
  */
@@ -14,7 +14,7 @@
 
 #include <htw/purgatory_inspect.h>
 
-/* A timer of the scheduler that is set to the earliest timeout: see timeout.c. */
+/* A timer of the scheduler that is set to the earliest timeout. */
 struct htw__timeout_alarm {
     struct htw__cpu *cpu;
     htw_handle handle; /* 0: there is none */
@@ -23,6 +23,12 @@ struct htw__timeout_alarm {
 
 /* Two alarms that repeat, and one that does not. */
 #define HTW__ALARMS 3
+
+/* A tick of the wheel, of the steady clock. Deadlines are rounded up to it. */
+#define HTW__TIMEOUT_TICK_NS 1000u
+
+/* In `_cpu` of a request: no CPU counts it yet. */
+#define HTW__NO_CPU UINT16_MAX
 
 /*
  * How long requests waited: a sampled histogram.
@@ -43,7 +49,7 @@ struct htw__wait_histogram {
 
 /* A request counts where it began to wait, until it has ended and for its end. */
 struct htw__counts {
-    uint64_t submitted, ended[HTW__REASONS];
+    uint64_t pending, ended[HTW__REASONS];
     uint64_t delayed, watched; /* of those that wait */
     uint64_t bytes;            /* of their blocks of watches */
 };
@@ -59,24 +65,6 @@ struct htw__cpu {
     struct htw__timeout_alarm alarms[HTW__ALARMS];
     alignas(HTW__CACHE_LINE) struct htw__cell_pool cells;
 };
-
-/* All but the wheel: timeout.h creates it. */
-void htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory);
-
-void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats);
-
-/* Under the lock of the CPU; the owner only. */
-void htw__counts_begin(struct htw__counts *counts, struct htw_request *request);
-/* Also counts how long a measured request has waited. Also for a request that ends without having
-   waited. */
-void htw__counts_end(struct htw__cpu *cpu, const struct htw_request *request,
-                     enum htw_reason reason);
-
-/* A request begins to wait at `now_ns` of the steady clock. The owner only. */
-void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns);
-
-/* A request begins to wait, and the clock has not been read. The owner only. */
-void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *request);
 
 static inline int64_t htw__cpu_steady_now_ns(const struct htw__cpu *cpu) {
     return htw__steady_now_ns(cpu->purgatory->scheduler);

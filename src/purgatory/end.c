@@ -6,6 +6,7 @@
 #include "end.h"
 
 #include "../base/probe.h"
+#include "alarm.h"
 #include "condition.h"
 #include "owner.h"
 #include "timeout.h"
@@ -14,14 +15,6 @@
 /* How many requests the callback of an alarm ends before it returns to the scheduler. Requests may be
    submitted again and again with a timeout of 0, and the thread has other callbacks to run. */
 #define TURNS 4096u
-
-/* ---- unlinking */
-
-/* What unlinking from the keys writes to. Across a lock the processor loads nothing ahead. */
-static void prefetch_keys(struct htw_request *request) {
-    for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
-        HTW__PREFETCH(htw__watch_cell(htw__request_watch(request, i)));
-}
 
 /* `walk`: that of the request; NULL: there is none. */
 static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk) {
@@ -36,6 +29,10 @@ static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk
             htw__watch_unlink(purgatory, shard, request, watch);
         htw__lock_release(&shard->first.lock);
     }
+    request->_count = 0;
+    if ((request->_flags & HTW__REQUEST_MANY) != 0)
+        htw__release(&purgatory->allocator, request->_place._many._watches,
+                     request->_place._many._bytes);
 }
 
 /* NULL: it waits on keys. */
@@ -45,44 +42,31 @@ static struct htw__condition *condition_of(const struct htw_request *request) {
                : NULL;
 }
 
-static void unlink_request(struct htw_request *request, struct htw__walk *walk) {
+void htw__request_withdraw(struct htw_request *request) {
     struct htw__condition *condition = condition_of(request);
-    prefetch_keys(request);
+    if (condition != NULL) {
+        condition->type->unlink(condition, request);
+        htw__outstanding_remove(&condition->outstanding);
+    } else {
+        unlink_from_keys(request, NULL);
+    }
+    request->_flags = 0; /* if it ends, it must not be unlinked again */
+}
+
+void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
+                      enum htw_reason reason) {
+    HTW__PROBE3(request_end, frame->purgatory, request, reason);
+    struct htw__condition *condition = condition_of(request);
+    /* What unlinking from the keys writes to. Across a lock the processor loads nothing ahead. */
+    for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
+        HTW__PREFETCH(htw__watch_cell(htw__request_watch(request, i)));
+    htw__timeout_end(request, reason);
     if (condition != NULL)
         condition->type->unlink(condition, request);
     else
         unlink_from_keys(request, walk);
-}
-
-static void release_watches(struct htw_request *request) {
-    request->_count = 0;
-    if ((request->_flags & HTW__REQUEST_MANY) != 0)
-        htw__release(&request->_purgatory->allocator, request->_place._many._watches,
-                     request->_place._many._bytes);
-}
-
-void htw__request_withdraw(struct htw_request *request) {
-    struct htw__condition *condition = condition_of(request);
-    unlink_request(request, NULL);
-    if (condition != NULL)
-        htw__outstanding_remove(&condition->outstanding);
-    release_watches(request);
-    request->_flags = 0; /* if it ends, it must not be unlinked again */
-}
-
-/* ---- ending */
-
-void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
-                      enum htw_reason reason) {
-    struct htw_purgatory *purgatory = frame->purgatory;
-    HTW__PROBE3(request_end, purgatory, request, reason);
-    /* The request keeps its condition alive until its last hook has returned. */
-    struct htw__condition *condition = condition_of(request);
-    unlink_request(request, walk);
-    htw__timeout_end(request, reason);
-    release_watches(request);
     htw__call_last_hooks(frame, request, reason);
-    if (condition != NULL)
+    if (condition != NULL) /* the request has kept it alive until here */
         htw__outstanding_remove(&condition->outstanding);
 }
 
@@ -100,7 +84,7 @@ void htw__expire_due(void *arg, const struct htw_expiration *expiration) {
         if (request != NULL)
             htw__request_end(&frame, NULL, request, HTW_REASON_EXPIRED);
     }
-    htw__alarm_end_callback(alarm);
+    htw__timeout_alarm_end(alarm);
     htw__frame_pop(&frame);
 }
 

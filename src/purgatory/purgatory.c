@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* purgatory.c - creates, closes and destroys a purgatory. */
-#include "../base/cpu.h"
+/* purgatory.c - creates, closes and destroys a purgatory; the list of its conditions. */
 #include "../base/random.h"
 #include "check.h"
 #include "condition.h"
@@ -68,13 +67,19 @@ static void set_name(struct htw_purgatory *purgatory, const char *name) {
     (void)htw_group_set_name(purgatory->callbacks, cut);
 }
 
+static void init_shard(struct htw__purgatory_shard *shard, struct htw_purgatory *purgatory) {
+    *shard = (struct htw__purgatory_shard) { .purgatory = purgatory };
+    htw__lock_init(&shard->first.lock, HTW__RANK_PURGATORY_SHARD);
+    htw__key_table_init(&shard->table, &purgatory->allocator);
+}
+
 static int init_shards(struct htw_purgatory *purgatory) {
     purgatory->shards =
         htw__allocate(&purgatory->allocator, purgatory->shard_count * sizeof(*purgatory->shards));
     if (purgatory->shards == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        htw__purgatory_shard_init(&purgatory->shards[i], purgatory);
+        init_shard(&purgatory->shards[i], purgatory);
     return 0;
 }
 
@@ -83,11 +88,9 @@ static int init_cpus(struct htw_purgatory *purgatory) {
         htw__allocate(&purgatory->allocator, purgatory->cpu_count * sizeof(*purgatory->cpus));
     if (purgatory->cpus == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        htw__cpu_init(&purgatory->cpus[i], purgatory);
     int error = 0;
-    for (uint32_t i = 0; i < purgatory->cpu_count && error == 0; i++)
-        error = htw__timeout_create_wheel(&purgatory->cpus[i]);
+    for (uint32_t i = 0; i < purgatory->cpu_count; i++) /* all: the wheel of each is destroyed */
+        error |= htw__cpu_init(&purgatory->cpus[i], purgatory);
     return error;
 }
 
@@ -98,7 +101,7 @@ static void release_all(struct htw_purgatory *purgatory) {
     for (uint32_t i = 0; purgatory->cpus != NULL && i < purgatory->cpu_count; i++)
         htw_wheel_destroy(purgatory->cpus[i].wheel);
     for (uint32_t i = 0; purgatory->shards != NULL && i < purgatory->shard_count; i++)
-        htw__purgatory_shard_fini(&purgatory->shards[i]);
+        htw__key_table_fini(&purgatory->shards[i].table);
     htw__release(&allocator, purgatory->cpus, purgatory->cpu_count * sizeof(struct htw__cpu));
     htw__release(&allocator, purgatory->shards,
                  purgatory->shard_count * sizeof(struct htw__purgatory_shard));
@@ -139,6 +142,58 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
     return 0;
 }
 
+/* ---- conditions */
+
+int htw__condition_init(struct htw__condition *condition, const struct htw__condition_type *type,
+                        struct htw_purgatory *purgatory, size_t bytes) {
+    *condition = (struct htw__condition) { .type = type, .purgatory = purgatory };
+    htw__lock_acquire(&purgatory->lock);
+    /* order: A hint; closing takes the same lock afterwards. */
+    bool closed = atomic_load_explicit(&purgatory->closed, memory_order_relaxed);
+    if (!closed) {
+        htw__ring_push_front(&purgatory->conditions, &condition->link);
+        purgatory->condition_bytes += bytes;
+    }
+    htw__lock_release(&purgatory->lock);
+    return closed ? -ESHUTDOWN : 0;
+}
+
+void htw__condition_fini(struct htw__condition *condition, size_t bytes) {
+    struct htw_purgatory *purgatory = condition->purgatory;
+    htw__lock_acquire(&purgatory->lock);
+    htw__link_unlink(&condition->link);
+    purgatory->condition_bytes -= bytes;
+    htw__lock_release(&purgatory->lock);
+    /* Other threads may be in hooks of requests that have expired or were busy. */
+    htw__outstanding_wait(&condition->outstanding, NULL);
+}
+
+/* Takes a condition out of the list, and keeps it alive. NULL: none is left. */
+static struct htw__condition *pop_condition(struct htw_purgatory *purgatory) {
+    struct htw__condition *condition = NULL;
+    htw__lock_acquire(&purgatory->lock);
+    if (!htw__ring_is_empty(&purgatory->conditions)) {
+        condition = HTW_CONTAINER_OF(purgatory->conditions._next, struct htw__condition, link);
+        htw__link_unlink(&condition->link);
+        htw__ring_init(&condition->link); /* htw__condition_fini() unlinks it once more */
+        htw__outstanding_add(&condition->outstanding);
+    }
+    htw__lock_release(&purgatory->lock);
+    return condition;
+}
+
+static int64_t close_conditions(struct htw__frame *frame) {
+    int64_t closed = 0;
+    struct htw__condition *condition;
+    while ((condition = pop_condition(frame->purgatory)) != NULL) {
+        closed += condition->type->close(condition, frame);
+        htw__outstanding_remove(&condition->outstanding);
+    }
+    return closed;
+}
+
+/* ---- closing and destroying */
+
 static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard *shard) {
     struct htw__walk walk = { .purgatory = frame->purgatory,
                               .shard = shard,
@@ -151,16 +206,6 @@ static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard
             closed++;
         }
     return closed + walk.marked;
-}
-
-static int64_t close_conditions(struct htw__frame *frame) {
-    int64_t closed = 0, marked = 0;
-    struct htw_request *request;
-    while ((request = htw__conditions_close(frame->purgatory, &marked)) != NULL) {
-        htw__request_end(frame, NULL, request, HTW_REASON_CLOSED);
-        closed++;
-    }
-    return closed + marked;
 }
 
 int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor *visitor,

@@ -7,8 +7,6 @@
 #include "cell.h"
 #include "state.h"
 
-#include <htw/purgatory_inspect.h>
-
 #include <string.h>
 
 /* A key that a call has been given. */
@@ -35,13 +33,6 @@ struct htw__purgatory_shard {
     uint32_t orphans;            /* keys that are no longer in the table */
     struct htw_purgatory *purgatory;
 };
-
-void htw__purgatory_shard_init(struct htw__purgatory_shard *shard, struct htw_purgatory *purgatory);
-void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard);
-
-/* Adds keys and memory. */
-void htw__purgatory_shard_add_stats(struct htw__purgatory_shard *shard,
-                                    struct htw_purgatory_stats *stats);
 
 static inline struct htw__purgatory_shard *
 htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {

@@ -5,7 +5,7 @@
  * Keys are divided into shards by their hash (shard.h). A key has watches in order of arrival, which
  * link requests to it (watch.h), in cells (cell.h). Or requests wait for a condition of the layer above
  * (condition.h), such as a threshold. Each CPU counts requests, and has a wheel with their timeouts, and a few timers
- * of the scheduler, its alarms, for the earliest of them (timeout.h).
+ * of the scheduler, its alarms, for the earliest of them (cpu.h).
  *
  * At most one thread owns a request at any time, and it alone calls hooks, links and unlinks
  * (owner.h). submit.c links a request, arms its timeout and disowns it; an event (check.c), or an alarm or a

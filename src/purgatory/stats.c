@@ -3,17 +3,53 @@
 #include "cpu.h"
 #include "walk.h"
 
+#include <htw/wheel_inspect.h>
+
+/* Keys on which requests wait. */
+static uint64_t count_keys(const struct htw__purgatory_shard *shard) {
+    return htw__key_table_count(&shard->table) + (shard->first.has_key & ~shard->first.is_orphan) +
+           (shard->second.has_key & ~shard->second.is_orphan) + shard->orphans;
+}
+
+static void add_shard(struct htw_purgatory_stats *stats, struct htw__purgatory_shard *shard) {
+    htw__lock_acquire(&shard->first.lock);
+    stats->keys += count_keys(shard);
+    stats->memory_bytes += sizeof(*shard) + htw__key_table_memory(&shard->table) + shard->bytes;
+    htw__lock_release(&shard->first.lock);
+}
+
+static void add_cpu(struct htw_purgatory_stats *stats, struct htw__cpu *cpu) {
+    struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
+    htw__lock_acquire(&cpu->lock);
+    htw_wheel_get_stats(cpu->wheel, &own);
+    stats->memory_bytes += sizeof(*cpu) + own.memory_bytes + cpu->counts.bytes;
+    stats->pending += cpu->counts.pending;
+    stats->completed += cpu->counts.ended[HTW_REASON_COMPLETED];
+    stats->expired += cpu->counts.ended[HTW_REASON_EXPIRED];
+    stats->cancelled += cpu->counts.ended[HTW_REASON_CANCELLED];
+    stats->closed += cpu->counts.ended[HTW_REASON_CLOSED];
+    stats->delayed += cpu->counts.delayed;
+    stats->watched += cpu->counts.watched;
+    stats->waited_ms += cpu->waits.sum_ms;
+    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
+        stats->waits[i] += cpu->waits.buckets[i];
+    for (unsigned i = 0; i < HTW__ALARMS; i++)
+        stats->alarms += htw_is_pending(cpu->purgatory->scheduler, cpu->alarms[i].handle);
+    htw__lock_release(&cpu->lock);
+    stats->memory_bytes += htw__cell_pool_memory(&cpu->cells);
+}
+
 static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
     *stats = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
-        htw__purgatory_shard_add_stats(&purgatory->shards[i], stats);
+        add_shard(stats, &purgatory->shards[i]);
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
-        htw__cpu_add_stats(&purgatory->cpus[i], stats);
+        add_cpu(stats, &purgatory->cpus[i]);
     htw__lock_acquire(&purgatory->lock);
     stats->memory_bytes += sizeof(*purgatory) + purgatory->condition_bytes;
     htw__lock_release(&purgatory->lock);
-    stats->pending =
-        stats->submitted - stats->completed - stats->expired - stats->cancelled - stats->closed;
+    stats->submitted =
+        stats->pending + stats->completed + stats->expired + stats->cancelled + stats->closed;
 }
 
 void htw_purgatory_stats_init(struct htw_purgatory_stats *stats) {

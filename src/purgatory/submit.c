@@ -21,19 +21,15 @@
 
 /* ---- what submissions to keys and to conditions have in common */
 
-/* From now on its fields are the library's, also between two submissions. */
-static __attribute__((noinline, cold)) void take_over(struct htw_request *request) {
-    HTW__ANNOTATE_OWN(request, sizeof(*request));
-    HTW__ANNOTATE_TAKE_OVER(request);
-}
-
 /* Makes this thread the owner. 0; -EBUSY: the request is submitted already; -ESHUTDOWN. After 0 the
    caller calls one of the next two functions, which pop the frame and return the answer of the public
    call. */
 static int begin_submission(struct htw__frame *frame, struct htw_purgatory *purgatory,
                             struct htw_request *request) {
-    if (HTW__ANNOTATED())
-        take_over(request);
+    if (HTW__ANNOTATED()) { /* from now on its fields are the library's, also between two submissions */
+        HTW__ANNOTATE_OWN(request, sizeof(*request));
+        HTW__ANNOTATE_TAKE_OVER(request);
+    }
     /* order: The last owner, another thread, must be done with the request. [relaxed: `submit-again`]
        */
     if (__atomic_load_n(&request->_state, __ATOMIC_ACQUIRE) != 0)
@@ -52,8 +48,7 @@ static int begin_submission(struct htw__frame *frame, struct htw_purgatory *purg
     return 0;
 }
 
-/* Ends the request. */
-static int finish_request(struct htw__frame *frame, struct htw_request *request,
+static int end_submission(struct htw__frame *frame, struct htw_request *request,
                           enum htw_reason reason) {
     htw__request_end(frame, NULL, request, reason);
     htw__frame_pop(frame);
@@ -71,19 +66,12 @@ static int let_request_wait(struct htw__frame *frame, struct htw_request *reques
     uint32_t idle = error == 0 ? HTW__REQUEST_PENDING : 0;
     enum htw_reason reason;
     if (!htw__request_disown(request, idle) && htw__request_must_end(frame, request, idle, &reason))
-        return finish_request(frame, request, reason);
+        return end_submission(frame, request, reason);
     htw__frame_pop(frame);
     return error == 0 ? HTW_WATCHED : error;
 }
 
-/* ---- the keys of a call */
-
-struct keys {
-    struct htw__key *all; /* `count` of them */
-    size_t count;
-    size_t allocated; /* 0: `all` is `few` */
-    struct htw__key few[KEYS_FEW];
-};
+/* ---- submitting to keys */
 
 static bool are_valid(const struct htw_key *keys, size_t count) {
     if (keys == NULL || count == 0 || count > KEYS_MAX)
@@ -94,71 +82,36 @@ static bool are_valid(const struct htw_key *keys, size_t count) {
     return true;
 }
 
-/* Adds a key unless it is among those from `first` on. */
-static inline void add_key(struct keys *keys, size_t first, struct htw__key key) {
-    for (size_t i = first; i < keys->count; i++)
-        if (htw__key_equals(&keys->all[i], &key))
-            return;
-    keys->all[keys->count++] = key;
-}
-
 static int compare_hashes(const void *one, const void *two) {
     const struct htw__key *a = one, *b = two;
     return (a->hash > b->hash) - (a->hash < b->hash);
 }
 
-/* Many keys are sorted, so that only those of the same hash need to be compared. */
-static void add_many(struct keys *keys, const struct htw_purgatory *purgatory,
-                     const struct htw_key *source, size_t count) {
+/* Whether a key is among `count` others. */
+static bool is_among(const struct htw__key *keys, size_t count, const struct htw__key *key) {
     for (size_t i = 0; i < count; i++)
-        keys->all[i] = htw__key_hashed(purgatory, source[i].bytes, source[i].size);
-    qsort(keys->all, count, sizeof(*keys->all), compare_hashes);
-    for (size_t i = 0, first = 0; i < count; i++) {
-        const struct htw__key key = keys->all[i]; /* it is written to where it was, or before */
-        if (keys->count > 0 && keys->all[keys->count - 1].hash != key.hash)
-            first = keys->count;
-        add_key(keys, first, key);
+        if (htw__key_equals(&keys[i], key))
+            return true;
+    return false;
+}
+
+/* Hashes the keys and drops duplicates. Many are sorted, so that only those of the same hash need to be compared.
+   Returns how many there are. */
+static size_t hash_keys(const struct htw_purgatory *purgatory, const struct htw_key *source,
+                        size_t count, struct htw__key *keys) {
+    size_t different = 0, first = 0; /* compared are those from `first` on */
+    for (size_t i = 0; i < count; i++)
+        keys[i] = htw__key_hashed(purgatory, source[i].bytes, source[i].size);
+    if (count > KEYS_FEW)
+        qsort(keys, count, sizeof(*keys), compare_hashes);
+    for (size_t i = 0; i < count; i++) {
+        const struct htw__key key = keys[i]; /* it is written to where it was, or before */
+        if (count > KEYS_FEW && different > 0 && keys[different - 1].hash != key.hash)
+            first = different;
+        if (!is_among(keys + first, different - first, &key))
+            keys[different++] = key;
     }
-}
-
-/* Hashes the keys and drops duplicates. 0 or -ENOMEM; then release_keys() is not needed. */
-static int gather_keys(struct keys *keys, const struct htw_purgatory *purgatory,
-                       const struct htw_key *source, size_t count) {
-    keys->count = 0;
-    keys->allocated = 0;
-    keys->all = keys->few;
-    if (count <= KEYS_FEW) {
-        for (size_t i = 0; i < count; i++)
-            add_key(keys, 0, htw__key_hashed(purgatory, source[i].bytes, source[i].size));
-        return 0;
-    }
-    keys->all = htw__allocate(&purgatory->allocator, count * sizeof(*keys->all));
-    if (keys->all == NULL)
-        return -ENOMEM;
-    keys->allocated = count * sizeof(*keys->all);
-    add_many(keys, purgatory, source, count);
-    return 0;
-}
-
-static void release_keys(struct keys *keys, const struct htw_purgatory *purgatory) {
-    if (keys->allocated > 0)
-        htw__release(&purgatory->allocator, keys->all, keys->allocated);
-}
-
-/* ---- submitting to keys */
-
-/* Allocates the watches if there are more than a request has room for. */
-static int allocate_watches(struct htw_request *request, size_t count) {
-    if (count <= HTW__REQUEST_WATCHES)
-        return 0;
-    size_t bytes = count * sizeof(struct htw__watch);
-    struct htw__watch *watches = htw__allocate(&request->_purgatory->allocator, bytes);
-    if (watches == NULL)
-        return -ENOMEM;
-    request->_place._many._watches = watches;
-    request->_place._many._bytes = bytes;
-    request->_flags |= HTW__REQUEST_MANY;
-    return 0;
+    return different;
 }
 
 /* Links the request to its next key. */
@@ -173,25 +126,34 @@ static int link_to_key(struct htw_request *request, const struct htw__key *key) 
     return error;
 }
 
-static int link_to_keys(struct htw_request *request, const struct keys *keys) {
-    int error = allocate_watches(request, keys->count);
-    for (size_t i = 0; i < keys->count && error == 0; i++)
-        error = link_to_key(request, &keys->all[i]);
+/* Allocates the watches if there are more than a request has room for. */
+static int link_to_keys(struct htw_request *request, const struct htw__key *keys, size_t count) {
+    int error = 0;
+    if (count > HTW__REQUEST_WATCHES) {
+        size_t bytes = count * sizeof(struct htw__watch);
+        struct htw__watch *watches = htw__allocate(&request->_purgatory->allocator, bytes);
+        if (watches == NULL)
+            return -ENOMEM;
+        request->_place._many._watches = watches;
+        request->_place._many._bytes = bytes;
+        request->_flags |= HTW__REQUEST_MANY;
+    }
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = link_to_key(request, &keys[i]);
     return error;
 }
 
-static int watch_keys(struct htw__frame *frame, struct htw_request *request,
-                      const struct htw_key *source, size_t count, int64_t timeout_ns) {
-    struct keys keys;
-    int error = gather_keys(&keys, frame->purgatory, source, count);
-    if (error == 0) {
-        error = link_to_keys(request, &keys);
-        release_keys(&keys, frame->purgatory);
-    }
-    /* Later events find the request; `try_complete` sees the effect of earlier ones. */
-    if (error == 0 && htw__call_try_complete(frame, request))
-        return finish_request(frame, request, HTW_REASON_COMPLETED);
-    return let_request_wait(frame, request, timeout_ns, error);
+static int watch_keys(struct htw_request *request, const struct htw_key *source, size_t count) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    struct htw__key few[KEYS_FEW], *keys = few;
+    if (count > KEYS_FEW)
+        keys = htw__allocate(&purgatory->allocator, count * sizeof(*keys));
+    if (keys == NULL)
+        return -ENOMEM;
+    int error = link_to_keys(request, keys, hash_keys(purgatory, source, count, keys));
+    if (keys != few)
+        htw__release(&purgatory->allocator, keys, count * sizeof(*keys));
+    return error;
 }
 
 int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
@@ -208,8 +170,12 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
         return error;
     HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
     if (htw__call_try_complete(&frame, request))
-        return finish_request(&frame, request, HTW_REASON_COMPLETED);
-    return watch_keys(&frame, request, keys, key_count, timeout_ns);
+        return end_submission(&frame, request, HTW_REASON_COMPLETED);
+    error = watch_keys(request, keys, key_count);
+    /* Later events find the request; `try_complete` sees the effect of earlier ones. */
+    if (error == 0 && htw__call_try_complete(&frame, request))
+        return end_submission(&frame, request, HTW_REASON_COMPLETED);
+    return let_request_wait(&frame, request, timeout_ns, error);
 }
 
 /* ---- submitting to a condition */
@@ -226,7 +192,7 @@ int htw__request_submit(struct htw__condition *condition, struct htw_request *re
     int result = condition->type->link(condition, request, value);
     if (result == HTW_FINISHED) {
         htw__request_set_done(request);
-        return finish_request(&frame, request, HTW_REASON_COMPLETED);
+        return end_submission(&frame, request, HTW_REASON_COMPLETED);
     }
     if (result == 0) {
         htw__outstanding_add(&condition->outstanding);

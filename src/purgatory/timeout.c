@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeout.c - sets, changes and cancels the timeout of a request, and finds the next due one; the
- * alarms: timers of the scheduler that expire when a timeout of a CPU is due.
+ * timeout.c - sets, changes and cancels the timeouts of requests, and finds the next due one; counts requests, and
+ * how long they waited.
  *
  * Most requests end before their timeout, so arming and cancelling are two stores each in the wheel
  * of a CPU. A timer of the scheduler for each would cost a record, a handle and a second lock.
- *
- * Two alarms repeat, with a period of years: they keep their records, so setting one cannot fail.
- * One is set to the earliest timeout; its callback (end.c) ends the requests that are due. A
- * repeating timer does not expire while its callback runs, so before each hook the callback sets
- * the other alarm: a slow hook delays no other request while a worker is free. If both callbacks
- * are in hooks, a third alarm is created, which does not repeat. If the scheduler refuses it
- * (memory, max_pending), the next timeout waits until a hook returns.
  */
 #include "timeout.h"
 
 #include "../scheduler/rebase.h"
+#include "alarm.h"
 #include "owner.h"
-
-/* A tick of the wheel, of the steady clock. Deadlines are rounded up to it. */
-#define TICK_NS 1000u
 
 /* The wheel has many levels, since its ticks are fine. Those for timeouts of up to 17 minutes are
    created with it. */
@@ -29,17 +20,17 @@
 /* Steps in the wheel for which the lock is held at most. */
 #define BUDGET 64u
 
-/* The alarm that does not repeat. */
-#define SINGLE (HTW__ALARMS - 1)
+/* The requests of a CPU that are measured in a millisecond. */
+#define MEASURED_A_MS 16u
 
 /* ---- the wheel of a CPU; under its lock */
 
 static uint64_t tick_before(int64_t time_ns) {
-    return (uint64_t)time_ns / TICK_NS;
+    return (uint64_t)time_ns / HTW__TIMEOUT_TICK_NS;
 }
 
 static uint64_t tick_after(int64_t time_ns) {
-    return ((uint64_t)time_ns + (TICK_NS - 1)) / TICK_NS;
+    return ((uint64_t)time_ns + (HTW__TIMEOUT_TICK_NS - 1)) / HTW__TIMEOUT_TICK_NS;
 }
 
 static int create_wheel(const struct htw__cpu *cpu, uint64_t start, struct htw_wheel **ret_wheel) {
@@ -54,7 +45,12 @@ static int create_wheel(const struct htw__cpu *cpu, uint64_t start, struct htw_w
                                       is_manual ? HTW_NEVER_TICK : HORIZON_TICKS);
 }
 
-int htw__timeout_create_wheel(struct htw__cpu *cpu) {
+int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory) {
+    *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK, .purgatory = purgatory };
+    htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
+    htw__cell_pool_init(&cpu->cells, &purgatory->allocator);
+    for (unsigned i = 0; i < HTW__ALARMS; i++)
+        cpu->alarms[i].cpu = cpu;
     return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
 }
 
@@ -84,115 +80,6 @@ static uint64_t present_tick(struct htw__cpu *cpu, int64_t now_ns) {
     return tick;
 }
 
-/* ---- alarms; under the lock of the CPU */
-
-static bool repeats(const struct htw__timeout_alarm *alarm) {
-    return alarm != &alarm->cpu->alarms[SINGLE];
-}
-
-static void release_alarm(void *arg);
-
-/* 0, or the error of the scheduler. */
-static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
-    struct htw__cpu *cpu = alarm->cpu;
-    struct htw_purgatory *purgatory = cpu->purgatory;
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.site = purgatory->timeouts; /* its argument: a struct htw__timeout_alarm */
-    spec.arg = alarm;
-    spec.absolute = true;
-    spec.when_ns = at_ns;
-    spec.clock = htw__steady_clock(purgatory->scheduler);
-    spec.period_ns = repeats(alarm) ? HTW_NEVER_NS : 0;
-    spec.repeat = HTW_REPEAT_AFTER;
-    spec.group = purgatory->callbacks;
-    spec.release = release_alarm;
-    htw__outstanding_add(&purgatory->outstanding);
-    int error = htw_schedule_spec(purgatory->scheduler, &spec, &alarm->handle, NULL);
-    if (error != 0)
-        htw__outstanding_remove(&purgatory->outstanding);
-    return error;
-}
-
-/* Creates the alarms that repeat, where they are missing. 0 if there is at least one. */
-static int create_missing(struct htw__cpu *cpu) {
-    int error = 0;
-    for (unsigned i = 0; i < SINGLE && error == 0; i++)
-        if (cpu->alarms[i].handle == 0)
-            error = create_alarm(&cpu->alarms[i], HTW_NEVER_NS);
-    return cpu->alarms[0].handle != 0 ? 0 : error;
-}
-
-/* An alarm that can be set: the current one if possible. NULL: the callbacks of all are running. */
-static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
-    for (unsigned i = 0; i < HTW__ALARMS; i++) {
-        struct htw__timeout_alarm *alarm = &cpu->alarms[(cpu->current_alarm + i) % HTW__ALARMS];
-        if (alarm->handle != 0 && !alarm->in_callback)
-            return alarm;
-    }
-    return NULL;
-}
-
-/* As htw_reschedule_at(), for an alarm that is gone only if the scheduler was stopped. If it has no memory
-   for a far deadline, it gets an earlier one. */
-static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
-    struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
-    int64_t now_ns = htw__steady_now_ns(scheduler);
-    int result;
-    while ((result = htw_reschedule_at(scheduler, alarm->handle, at_ns)) == -ENOMEM &&
-           at_ns > now_ns)
-        at_ns = now_ns + (at_ns - now_ns) / 2;
-    return result == HTW_GONE ? -ESHUTDOWN : result;
-}
-
-/* The time of the steady clock at which an alarm for a tick expires. */
-static int64_t alarm_time_ns(uint64_t tick) {
-    return tick > INT64_MAX / TICK_NS ? HTW_NEVER_NS : (int64_t)(tick * TICK_NS);
-}
-
-/* 0, or the error of the scheduler. Under the lock. */
-static int set_alarm(struct htw__cpu *cpu, uint64_t tick) {
-    int64_t at_ns = alarm_time_ns(tick);
-    int result = create_missing(cpu);
-    if (result != 0)
-        return result;
-    struct htw__timeout_alarm *alarm = find_alarm(cpu);
-    if (alarm != NULL) {
-        result = move_alarm(alarm, at_ns);
-    } else {
-        alarm = &cpu->alarms[SINGLE];
-        int error = create_alarm(alarm, at_ns);
-        if (error != 0) /* the callbacks that are running set an alarm when they return */
-            return error == -ESHUTDOWN ? error : 0;
-        result = HTW_MOVED;
-    }
-    if (result == HTW_MOVED) { /* HTW_RUNNING: its callback sets an alarm when it has the lock */
-        cpu->current_alarm = (uint8_t)(alarm - cpu->alarms);
-        cpu->alarm_tick = tick;
-    }
-    return result < 0 ? result : 0;
-}
-
-/* Sets an alarm for the earliest timeout of the wheel, unless one is set for it. 0, or the error of
-   the scheduler; then no alarm may be set. */
-static int set_alarm_for_earliest(struct htw__cpu *cpu) {
-    uint64_t tick = htw_wheel_next(cpu->wheel);
-    return tick < cpu->alarm_tick ? set_alarm(cpu, tick) : 0;
-}
-
-/* The release hook. The single alarm has expired; or the scheduler was stopped, which the next submission must
-   notice. */
-static void release_alarm(void *arg) {
-    struct htw__timeout_alarm *alarm = arg;
-    struct htw__cpu *cpu = alarm->cpu;
-    struct htw_purgatory *purgatory = cpu->purgatory;
-    htw__lock_acquire(&cpu->lock);
-    cpu->alarm_tick = HTW_NEVER_TICK;
-    htw__lock_release(&cpu->lock);
-    htw__outstanding_remove(&purgatory->outstanding);
-}
-
-/* ---- timeouts */
-
 /* The tick in which a timeout is due; the last tick if the sum does not fit. Under the lock. */
 static uint64_t deadline_of(struct htw__cpu *cpu, int64_t now_ns, int64_t timeout_ns) {
     uint64_t now = present_tick(cpu, now_ns);
@@ -206,46 +93,99 @@ static uint64_t deadline_of(struct htw__cpu *cpu, int64_t now_ns, int64_t timeou
 static int schedule_timeout(struct htw__cpu *cpu, struct htw_request *request, uint64_t tick) {
     int error = htw_wheel_schedule(cpu->wheel, &request->_timeout, tick);
     if (error == 0 && tick < cpu->alarm_tick)
-        error = set_alarm_for_earliest(cpu);
+        error = htw__timeout_alarm_set(cpu);
     return error;
 }
 
-/* From now on htw__timeout_move() finds the timeout; it takes the lock. */
-static int count_and_schedule(struct htw__cpu *cpu, struct htw_request *request, uint64_t tick) {
-    int error = tick == HTW_NEVER_TICK ? 0 : schedule_timeout(cpu, request, tick);
-    if (error != 0) {
-        htw_wheel_cancel(cpu->wheel, &request->_timeout);
-        return error;
+/* ---- how long requests waited */
+
+/* The bits of an instant that a request has room for: it comes again after 278 years. */
+#define MS_MASK ((UINT64_C(1) << 43) - 1)
+
+static uint64_t to_ms(int64_t time_ns) {
+    return (uint64_t)(time_ns / HTW_MILLISECOND) & MS_MASK;
+}
+
+/* A request begins to wait: notes when, if it is measured. Returns the time of the steady clock; or 0 if it need not be read.
+   Two threads may count as one here; then some more requests are measured. */
+static int64_t begin_wait(struct htw__cpu *cpu, struct htw_request *request, bool needs_time) {
+    struct htw__wait_histogram *waits = &cpu->waits;
+    int64_t now_ns = 0;
+    /* order: An estimate of how many requests are measured. */
+    uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
+    if (needs_time || begun < MEASURED_A_MS || begun % MEASURED_A_MS == 0) {
+        now_ns = htw__cpu_steady_now_ns(cpu);
+        uint64_t now_ms = to_ms(now_ns);
+        uint32_t low_ms = (uint32_t)now_ms;
+        /* order: An estimate of how many requests are measured. */
+        if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != low_ms) {
+            atomic_store_explicit(&waits->begun_ms, low_ms, memory_order_relaxed);
+            begun = 0;
+        }
+        if (begun < MEASURED_A_MS) {
+            request->_since_ms = low_ms;
+            request->_flags |=
+                (uint16_t)(HTW__REQUEST_MEASURED | (now_ms >> 32 << HTW__REQUEST_SINCE_SHIFT));
+        }
     }
-    htw__counts_begin(&cpu->counts, request);
-    /* order: Under the lock of the CPU, which the reader takes. */
-    __atomic_store_n(&request->_cpu, (uint16_t)(cpu - cpu->purgatory->cpus), __ATOMIC_RELAXED);
-    return 0;
+    /* order: An estimate of how many requests are measured. */
+    atomic_store_explicit(&waits->begun, begun + 1, memory_order_relaxed);
+    return now_ns;
 }
 
-static int begin_without_timeout(struct htw__cpu *cpu, struct htw_request *request) {
-    if (htw__scheduler_is_stopped(cpu->purgatory->scheduler))
-        return -ESHUTDOWN;
-    htw__wait_begin_without_clock(cpu, request);
-    htw__lock_acquire(&cpu->lock);
-    int error = count_and_schedule(cpu, request, HTW_NEVER_TICK);
-    htw__lock_release(&cpu->lock);
-    return error;
+/* Apart, since few are measured. Under the lock. */
+static __attribute__((noinline)) void count_wait(struct htw__cpu *cpu,
+                                                 const struct htw_request *request) {
+    uint64_t since_ms =
+        (uint64_t)(request->_flags >> HTW__REQUEST_SINCE_SHIFT) << 32 | request->_since_ms;
+    uint64_t waited_ms = (to_ms(htw__cpu_steady_now_ns(cpu)) - since_ms) & MS_MASK;
+    if (waited_ms > MS_MASK / 2 && htw__steady_is_manual(cpu->purgatory->scheduler))
+        waited_ms = 0; /* the clock was set back */
+    unsigned bucket = waited_ms == 0 ? 0 : 64u - (unsigned)__builtin_clzll(waited_ms);
+    if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
+        bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
+    cpu->waits.sum_ms += waited_ms;
+    cpu->waits.buckets[bucket]++;
 }
 
+/* ---- counts; under the lock of the CPU */
+
+/* `one`: 1 when the request begins to wait; UINT64_MAX, which is -1, when it ends. */
+static inline void count_request(struct htw__counts *counts, const struct htw_request *request,
+                                 uint64_t one) {
+    counts->pending += one;
+    if ((request->_flags & HTW__REQUEST_DELAYED) != 0)
+        counts->delayed += one;
+    counts->watched += one * request->_count;
+    if ((request->_flags & HTW__REQUEST_MANY) != 0)
+        counts->bytes += one * request->_place._many._bytes;
+}
+
+/* ---- requests */
+
+/* From the count on htw__timeout_move() finds the timeout; it takes the lock. */
 int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
+    bool is_timed = timeout_ns != HTW_NEVER_NS;
+    int error = 0;
+    if (!is_timed && htw__scheduler_is_stopped(purgatory->scheduler))
+        return -ESHUTDOWN;
+    int64_t now_ns = begin_wait(cpu, request, is_timed);
+    if (is_timed)
+        request->_flags |= HTW__REQUEST_DELAYED;
     htw_timer_init(&request->_timeout);
-    if (timeout_ns == HTW_NEVER_NS)
-        return begin_without_timeout(cpu, request);
-    int64_t now_ns = htw__steady_now_ns(purgatory->scheduler);
-    htw__wait_begin(cpu, request, now_ns);
-    request->_flags |= HTW__REQUEST_DELAYED;
-    bool is_past_time = timeout_ns > 0 && timeout_ns >= HTW_NEVER_NS - now_ns;
     htw__lock_acquire(&cpu->lock);
-    int error = count_and_schedule(
-        cpu, request, is_past_time ? HTW_NEVER_TICK : deadline_of(cpu, now_ns, timeout_ns));
+    if (timeout_ns <= 0 || timeout_ns < HTW_NEVER_NS - now_ns)
+        error = schedule_timeout(cpu, request, deadline_of(cpu, now_ns, timeout_ns));
+    if (error == 0) {
+        request->_flags |= HTW__REQUEST_COUNTED;
+        count_request(&cpu->counts, request, 1);
+        /* order: Under the lock of the CPU, which the reader takes. */
+        __atomic_store_n(&request->_cpu, (uint16_t)(cpu - purgatory->cpus), __ATOMIC_RELAXED);
+    } else {
+        htw_wheel_cancel(cpu->wheel, &request->_timeout);
+    }
     htw__lock_release(&cpu->lock);
     return error;
 }
@@ -275,26 +215,18 @@ void htw__timeout_end(struct htw_request *request, enum htw_reason reason) {
     bool is_counted = (request->_flags & HTW__REQUEST_COUNTED) != 0;
     struct htw__cpu *cpu = is_counted ? &purgatory->cpus[request->_cpu] : htw__cpu_here(purgatory);
     htw__lock_acquire(&cpu->lock);
-    if (is_counted)
+    cpu->counts.ended[reason]++;
+    if (is_counted) {
         htw_wheel_cancel(cpu->wheel, &request->_timeout);
-    htw__counts_end(cpu, request, reason);
+        count_request(&cpu->counts, request, UINT64_MAX);
+        if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
+            count_wait(cpu, request);
+    }
     htw__lock_release(&cpu->lock);
 }
 
 static struct htw_request *request_of(struct htw_timer *timer) {
     return HTW_CONTAINER_OF(timer, struct htw_request, _timeout);
-}
-
-/* ---- the callback of an alarm */
-
-/* The alarm is not set any more. Under the lock. */
-static void begin_callback(struct htw__timeout_alarm *alarm) {
-    struct htw__cpu *cpu = alarm->cpu;
-    alarm->in_callback = repeats(alarm);
-    if (!repeats(alarm))
-        alarm->handle = 0;
-    if (alarm == &cpu->alarms[cpu->current_alarm])
-        cpu->alarm_tick = HTW_NEVER_TICK;
 }
 
 struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool is_first,
@@ -305,7 +237,7 @@ struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool
     size_t count;
     htw__lock_acquire(&cpu->lock);
     if (is_first)
-        begin_callback(alarm);
+        htw__timeout_alarm_begin(alarm);
     uint64_t now = present_tick(cpu, htw__cpu_steady_now_ns(cpu));
     htw_wheel_poll_batch(cpu->wheel, now, &timer, 1, BUDGET, &count);
     /* If a manual clock was set back without memory for a new wheel, the wheel is ahead of it. */
@@ -314,14 +246,7 @@ struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool
     else if (timer != NULL && htw__request_own_expired(request_of(timer)))
         request = request_of(timer);
     *ret_more = htw_wheel_next(cpu->wheel) <= now;
-    (void)set_alarm_for_earliest(cpu);
+    (void)htw__timeout_alarm_set(cpu);
     htw__lock_release(&cpu->lock);
     return request;
-}
-
-void htw__alarm_end_callback(struct htw__timeout_alarm *alarm) {
-    htw__lock_acquire(&alarm->cpu->lock);
-    alarm->in_callback = false;
-    (void)set_alarm_for_earliest(alarm->cpu);
-    htw__lock_release(&alarm->cpu->lock);
 }

@@ -8,16 +8,10 @@
 /* How many watches are counted under one lock. */
 #define BUDGET 64u
 
-/* A watch of a key. */
-struct position {
-    struct htw__key_cell *cell;
-    unsigned index;
-};
-
 static void init_walk(struct htw__walk *walk) {
     walk->is_last = false;
-    walk->cell = NULL;
-    walk->end = NULL;
+    walk->at.cell = NULL;
+    walk->end.cell = NULL;
 }
 
 static void pin_cell(struct htw__key_cell *cell) {
@@ -27,56 +21,46 @@ static void pin_cell(struct htw__key_cell *cell) {
 
 /* No request follows. */
 static void end_walk(struct htw__walk *walk) {
-    if (walk->cell != NULL)
-        htw__cell_unpin(walk->shard, walk->key, walk->cell);
-    if (walk->end != walk->cell)
-        htw__cell_unpin(walk->shard, walk->key, walk->end);
+    if (walk->at.cell != NULL)
+        htw__cell_unpin(walk->shard, walk->key, walk->at.cell);
+    if (walk->end.cell != walk->at.cell)
+        htw__cell_unpin(walk->shard, walk->key, walk->end.cell);
     htw__watched_key_free_if_unused(walk->purgatory, walk->shard, walk->key);
     walk->key = NULL;
 }
 
-/* What is linked from now on does not belong to the walk. */
-static void set_end(struct htw__walk *walk) {
-    if (walk->end != NULL)
-        return;
-    walk->end = htw__watched_key_last(walk->key);
-    walk->end_index = walk->end->count;
-    pin_cell(walk->end);
-}
-
-/* The walk continues behind this watch. */
-static void move_to(struct htw__walk *walk, struct position at) {
-    struct htw__key_cell *before = walk->cell;
-    set_end(walk);
-    walk->cell = at.cell;
-    walk->index = at.index;
+/* The walk continues behind this watch. The first time it also ends where the key ends now. */
+static void move_to(struct htw__walk *walk, struct htw__position at) {
+    struct htw__key_cell *before = walk->at.cell;
+    if (walk->end.cell == NULL) {
+        struct htw__key_cell *last = htw__watched_key_last(walk->key);
+        walk->end = (struct htw__position) { last, last->count };
+        pin_cell(last);
+    }
+    walk->at = at;
     if (at.cell == before)
         return;
-    if (at.cell != walk->end)
+    if (at.cell != walk->end.cell)
         pin_cell(at.cell);
     if (before != NULL)
         htw__cell_unpin(walk->shard, walk->key, before);
 }
 
 /* Moves to the next request, which may be where `at` is. False: there is none in the walk. */
-static bool seek_request(const struct htw__walk *walk, struct position *at) {
+static bool seek_request(const struct htw__walk *walk, struct htw__position *at) {
     for (;;) {
-        unsigned count = at->cell == walk->end ? walk->end_index : at->cell->count;
+        unsigned count = at->cell == walk->end.cell ? walk->end.index : at->cell->count;
         for (; at->index < count; at->index++)
             if (at->cell->watches[at->index] != NULL)
                 return true;
-        if (at->cell == walk->end || at->cell->more == NULL)
+        if (at->cell == walk->end.cell || at->cell->more == NULL)
             return false;
-        *at = (struct position) { at->cell->more, 0 };
+        *at = (struct htw__position) { at->cell->more, 0 };
     }
 }
 
-static struct position position_behind(struct position at) {
-    return (struct position) { at.cell, at.index + 1 };
-}
-
-static struct position position_of(const struct htw__walk *walk) {
-    return (struct position) { walk->cell, walk->index };
+static struct htw__position position_behind(struct htw__position at) {
+    return (struct htw__position) { at.cell, at.index + 1 };
 }
 
 /* Apart: the common case has no variable whose address is passed on. */
@@ -93,13 +77,13 @@ static inline bool own_request(struct htw__walk *walk, struct htw_request *reque
 }
 
 /* Under the lock. */
-static struct htw_request *own_first(struct htw__walk *walk, struct position at) {
+static struct htw_request *own_first(struct htw__walk *walk, struct htw__position at) {
     for (; seek_request(walk, &at); at.index++) {
         struct htw_request *request = at.cell->watches[at.index];
         HTW_ASSERT_REQUEST(request, walk->purgatory);
         if (!own_request(walk, request))
             continue;
-        struct position next = position_behind(at);
+        struct htw__position next = position_behind(at);
         if (seek_request(walk, &next)) {
             HTW__PREFETCH(next.cell->watches[next.index]);
             move_to(walk, at);
@@ -119,7 +103,7 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__ke
     htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
     if (walk->key != NULL)
-        request = own_first(walk, (struct position) { walk->key, 0 });
+        request = own_first(walk, (struct htw__position) { walk->key, 0 });
     htw__lock_release(&walk->shard->first.lock);
     return request;
 }
@@ -131,7 +115,7 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     walk->shard->first.is_closed = true;
     /* Keys of which all requests are busy, and marked now, are passed over. */
     while (request == NULL && (walk->key = htw__watched_key_orphan(walk->shard)) != NULL)
-        request = own_first(walk, (struct position) { walk->key, 0 });
+        request = own_first(walk, (struct htw__position) { walk->key, 0 });
     htw__lock_release(&walk->shard->first.lock);
     return request;
 }
@@ -140,7 +124,7 @@ struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL)
         return NULL;
     htw__lock_acquire(&walk->shard->first.lock);
-    struct htw_request *request = own_first(walk, position_behind(position_of(walk)));
+    struct htw_request *request = own_first(walk, position_behind(walk->at));
     htw__lock_release(&walk->shard->first.lock);
     return request;
 }
@@ -155,7 +139,7 @@ bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request) {
         htw__lock_acquire(&walk->shard->first.lock);
         disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
         if (disowned)
-            next = own_first(walk, position_behind(position_of(walk)));
+            next = own_first(walk, position_behind(walk->at));
         htw__lock_release(&walk->shard->first.lock);
     }
     if (disowned)
@@ -169,13 +153,13 @@ void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard
     htw__watch_unlink(walk->purgatory, shard, request, watch);
     if (!is_place)
         return;
-    struct position next = position_behind(position_of(walk));
+    struct htw__position next = position_behind(walk->at);
     if (walk->is_last || !seek_request(walk, &next))
         end_walk(walk);
 }
 
 /* Counts requests from a watch on, at most BUDGET. Under the lock. */
-static uint64_t count_from(struct htw__walk *walk, struct position at) {
+static uint64_t count_from(struct htw__walk *walk, struct htw__position at) {
     uint64_t count = 0;
     for (; seek_request(walk, &at); at.index++)
         if (++count == BUDGET) {
@@ -192,13 +176,13 @@ uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key) {
     walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
     htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
-    if (walk->key != NULL)
-        count = count_from(walk, (struct position) { walk->key, 0 });
-    htw__lock_release(&walk->shard->first.lock);
+    struct htw__position at = { walk->key, 0 };
     while (walk->key != NULL) {
-        htw__lock_acquire(&walk->shard->first.lock);
-        count += count_from(walk, position_behind(position_of(walk)));
+        count += count_from(walk, at);
+        at = position_behind(walk->at);
         htw__lock_release(&walk->shard->first.lock);
+        htw__lock_acquire(&walk->shard->first.lock);
     }
+    htw__lock_release(&walk->shard->first.lock);
     return count;
 }

@@ -12,16 +12,21 @@
 
 #include "shard.h"
 
+/* A watch of a key. */
+struct htw__position {
+    struct htw__key_cell *cell;
+    unsigned index;
+};
+
 struct htw__walk {
     const struct htw_purgatory *purgatory; /* set by the caller, as are `mark` and `marked` */
     struct htw__purgatory_shard *shard;    /* set by the caller of htw__walk_begin_orphan() */
     uint32_t mark;  /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
     bool is_last;   /* htw__walk_stop() */
     int64_t marked; /* busy requests that this walk has marked */
-    struct htw__key_cell *key;  /* NULL: no request follows, and no cell is pinned */
-    struct htw__key_cell *cell; /* where the walk is, once in its pins; NULL: it is not pinned */
-    struct htw__key_cell *end;  /* where it ends, likewise */
-    unsigned index, end_index;
+    struct htw__key_cell *key; /* NULL: no request follows, and no cell is pinned */
+    struct htw__position at;   /* its cell is pinned once; NULL: none is */
+    struct htw__position end;  /* behind the last watch of the walk; likewise */
 };
 
 /*

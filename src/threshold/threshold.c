@@ -28,55 +28,54 @@ static struct htw_purgatory *purgatory_of(const struct htw_threshold *threshold)
 /* ---- ending requests */
 
 /* The requests that a call ends: those that wait for `last_value` or less, and have arrived when the
-   walk begins, since hooks may add more. */
-struct walk {
+   call begins, since hooks may add more. */
+struct range {
     uint64_t last_value;
-    uint64_t last_arrival;   /* 0: the walk has not begun */
-    uint64_t value, arrival; /* the walk continues after these */
+    uint64_t last_arrival;   /* 0: it has not begun */
+    uint64_t value, arrival; /* what follows is behind these */
     uint32_t mark;           /* for busy requests: one of HTW__REQUEST_FORCED */
-    int64_t marked;          /* busy requests that this walk has marked */
+    int64_t marked;          /* how many it has marked */
 };
 
 static struct htw_request *request_of(struct htw__threshold_node *waiting) {
     return HTW_CONTAINER_OF(waiting, struct htw_request, _place._on_threshold._node);
 }
 
-/* As next_request(), for at most BUDGET requests. NULL: `*ret_more`, or the walk has ended. Under the
+/* As next_request(), for at most BUDGET requests. NULL: `*ret_more`, or there is none. Under the
    lock. */
-static struct htw_request *next_of_some(struct htw_threshold *threshold, struct walk *walk,
+static struct htw_request *next_of_some(struct htw_threshold *threshold, struct range *range,
                                         bool *ret_more) {
     bool marked;
     *ret_more = true;
-    if (walk->last_arrival == 0)
-        walk->last_arrival = threshold->waiting.arrivals;
+    if (range->last_arrival == 0)
+        range->last_arrival = threshold->waiting.arrivals;
     for (unsigned steps = 0; steps < BUDGET; steps++) {
         struct htw__threshold_node *waiting =
-            htw__value_tree_after(&threshold->waiting, walk->value, walk->arrival);
-        if (waiting == NULL || waiting->_value > walk->last_value) {
+            htw__value_tree_after(&threshold->waiting, range->value, range->arrival);
+        if (waiting == NULL || waiting->_value > range->last_value) {
             *ret_more = false;
             break;
         }
         HTW_ASSERT_REQUEST(request_of(waiting), purgatory_of(threshold));
-        walk->value = waiting->_value;
-        walk->arrival = waiting->_arrival;
-        if (waiting->_arrival > walk->last_arrival)
+        range->value = waiting->_value;
+        range->arrival = waiting->_arrival;
+        if (waiting->_arrival > range->last_arrival)
             continue;
         htw__value_tree_remove(&threshold->waiting, waiting);
-        if (htw__request_own_to_end(request_of(waiting), walk->mark, &marked))
+        if (htw__request_own_to_end(request_of(waiting), range->mark, &marked))
             return request_of(waiting);
-        walk->marked += marked;
+        range->marked += marked;
     }
     return NULL;
 }
 
-/* Owns the next request of a walk. Busy ones are marked. Each is removed from the tree. NULL: the walk
-   has ended. */
-static struct htw_request *next_request(struct htw_threshold *threshold, struct walk *walk) {
+/* Owns the next request of a range. Busy ones are marked. Each is removed from the tree. NULL: there is none. */
+static struct htw_request *next_request(struct htw_threshold *threshold, struct range *range) {
     struct htw_request *request = NULL;
     bool more = true;
     while (request == NULL && more) {
         htw__lock_acquire(&threshold->lock);
-        request = next_of_some(threshold, walk, &more);
+        request = next_of_some(threshold, range, &more);
         htw__lock_release(&threshold->lock);
     }
     return request;
@@ -85,13 +84,13 @@ static struct htw_request *next_request(struct htw_threshold *threshold, struct 
 /* Ends the requests that wait for `last_value` or less. Returns how many, marked ones included. */
 static int64_t end_up_to(struct htw__frame *frame, struct htw_threshold *threshold,
                          uint64_t last_value, enum htw_reason reason) {
-    struct walk walk = { .last_value = last_value, .mark = htw__request_mark(reason) };
+    struct range range = { .last_value = last_value, .mark = htw__request_mark(reason) };
     int64_t ended = 0;
     htw__frame_push(frame, purgatory_of(threshold));
-    for (struct htw_request *request; (request = next_request(threshold, &walk)) != NULL; ended++)
+    for (struct htw_request *request; (request = next_request(threshold, &range)) != NULL; ended++)
         htw__request_end(frame, NULL, request, reason);
     htw__frame_pop(frame);
-    return ended + walk.marked;
+    return ended + range.marked;
 }
 
 /* ---- as a condition */
@@ -128,13 +127,11 @@ static void close_threshold(struct htw_threshold *threshold) {
     htw__lock_release(&threshold->lock);
 }
 
-static struct htw_request *close_condition(struct htw__condition *condition, int64_t *marked) {
+static int64_t close_condition(struct htw__condition *condition, struct htw__frame *frame) {
     struct htw_threshold *threshold = threshold_of(condition);
-    struct walk walk = { .last_value = UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
+    struct htw__frame inner = *frame;
     close_threshold(threshold);
-    struct htw_request *request = next_request(threshold, &walk);
-    *marked += walk.marked;
-    return request;
+    return end_up_to(&inner, threshold, UINT64_MAX, HTW_REASON_CLOSED);
 }
 
 /* ---- creating and destroying */
