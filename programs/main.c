@@ -15,18 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Prints to standard output; returns the exit status. */
-static int print(const char *text) {
-    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
-        return 0;
-    fprintf(stderr, "htw: standard output: %s\n", strerror(errno));
-    return 1;
-}
-
-static int print_version(void) {
-    return htw__version_print("htw");
-}
-
 #ifdef HTW_HAS_JOURNAL
 #define RUN_JOURNAL htw__journal_command
 #else
@@ -75,12 +63,13 @@ static int print_help(void) {
            "Hierarchical timing wheels as a program. Commands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].about);
-    return print(
-        "\n"
-        "  help     print this help, or that of a COMMAND\n"
-        "\n"
-        "`htw help COMMAND` prints more, `htw --version` the version. cron, relay, serve and top\n"
-        "are programs of their own, htw-NAME: a package or a build may lack them.\n");
+    puts("\n"
+         "  help     print this help, or that of a COMMAND\n"
+         "\n"
+         "`htw help COMMAND` prints more, `htw --version` the version. cron, relay, serve and top\n"
+         "are programs of their own, htw-NAME: a package or a build may lack them.");
+    htw__terminal_name("htw");
+    return htw__terminal_flush() ? 0 : HTW__EXIT_FAILED;
 }
 
 /* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */
@@ -150,6 +139,6 @@ int main(int argc, char *argv[]) {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return print_help();
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
-        return print_version();
+        return htw__version_print("htw");
     return usage_error(argc > 1 ? "unknown command: " : "command expected", word);
 }

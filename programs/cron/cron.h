@@ -34,15 +34,12 @@ struct htw__cron_job {
 void htw__cron_complain(const char *path, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* In place of `stop_fd`: only a regular file is read, which never waits. */
-#define HTW__CRON_NO_WAIT (-2)
-
 /*
  * Reads the jobs of a file, in its order; `-` is standard input. Complains about lines that are wrong, and
- * if there is no job. Returns whether all is right; otherwise `*ret_jobs` is NULL. A pipe may have nothing
- * to read for long: this ends, without a complaint, when `stop_fd` (-1: none) can be read.
+ * if there is no job. Returns whether all is right; otherwise `*ret_jobs` is NULL. `may_wait`: a pipe may have nothing
+ * to read for long; otherwise only a regular file is read.
  */
-bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs);
+bool htw__cron_table_read(const char *path, bool may_wait, struct htw__cron_job **ret_jobs);
 
 /* Frees a job of which nothing runs, if it is no longer in the file. */
 void htw__cron_job_free_if_unused(struct htw__cron_job *job);
@@ -66,7 +63,7 @@ struct htw__cron {
     bool is_verbose;
     uint32_t catch_up; /* as in struct htw_calendar_spec */
     int64_t after_ns;  /* as in struct htw_calendar_spec, for the first load */
-    int stop_fd;       /* for the next load: as in htw__cron_table_read() */
+    bool may_wait;     /* for the next load: as in htw__cron_table_read() */
     int64_t ahead_ns;  /* of the clock of the machine: htw__cron_note_clock() */
     struct htw__cron_job *jobs;
     struct htw__cron_child *children; /* `child_count` of them, in no order */
@@ -74,7 +71,7 @@ struct htw__cron {
 };
 
 /* Reads the file, for the first time or again: jobs that are in it as before go on, new ones are
-   scheduled, and others end. False: complained, or stopped; then nothing has changed. */
+   scheduled, and others end. False: complained; then nothing has changed. */
 bool htw__cron_load(struct htw__cron *cron);
 
 /*
@@ -88,7 +85,7 @@ void htw__cron_note_clock(struct htw__cron *cron, int64_t ahead_ns);
 /* Starts nothing any more. */
 void htw__cron_stop(struct htw__cron *cron);
 
-/* Frees all, also what is known of processes that still run. */
+/* Frees all. No process may run. */
 void htw__cron_fini(struct htw__cron *cron);
 
 /* ---- processes.c */
@@ -101,8 +98,5 @@ void htw__cron_reap(struct htw__cron *cron);
 
 /* Sends a signal to what runs: each job is a process group. */
 void htw__cron_kill(const struct htw__cron *cron, int signal_number);
-
-/* Forgets all processes. */
-void htw__cron_forget(struct htw__cron *cron);
 
 #endif /* HTW_CRON_CRON_H */

@@ -125,7 +125,7 @@ static bool schedule_all(struct htw__cron *cron, struct htw__cron_job *fresh) {
 bool htw__cron_load(struct htw__cron *cron) {
     struct htw__cron_job *fresh;
     /* All are scheduled first, since that can fail. */
-    if (!htw__cron_table_read(cron->path, cron->stop_fd, &fresh) || !schedule_all(cron, fresh))
+    if (!htw__cron_table_read(cron->path, cron->may_wait, &fresh) || !schedule_all(cron, fresh))
         return false;
     replace(cron, fresh);
     cron->after_ns = 0;
@@ -139,5 +139,5 @@ void htw__cron_stop(struct htw__cron *cron) {
 
 void htw__cron_fini(struct htw__cron *cron) {
     htw__cron_stop(cron);
-    htw__cron_forget(cron);
+    free(cron->children);
 }

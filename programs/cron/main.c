@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,20 +24,14 @@ struct options {
     uint64_t next; /* 0: not --next */
 };
 
-static bool set_instant(const struct htw__option *option, void *member, const char *argument) {
-    int64_t *ns = member;
-    const char *text = argument + (*argument == '@');
-    return (htw__instant_parse(text, strlen(text), ns) == NULL && *ns >= 1) ||
-           htw__option_refuse(option, "not an instant from 1970 to 2262", argument);
-}
-
 #define AT(member) HTW__OPTION_AT(struct options, member)
 
 static const struct htw__option rows[] = {
     { 'c', "check", NULL, htw__set_flag, AT(checks), .help = "only check FILE" },
     { 'n', "next", "N", htw__set_number, AT(next), .least = 1, .most = 1000000,
       .help = "only print the next N times of each line" },
-    { 'a', "after", "INSTANT", set_instant, AT(cron.after_ns),
+    { 'a', "after", "INSTANT", htw__set_instant, AT(cron.after_ns), .least = 1, .most = INT64_MAX,
+      .range = "1970 to 2262",
       .help = "with --next: those after this, such as 2026-01-01T00:00:00Z;\n"
               "otherwise: make up also for what was missed since then" },
     { 'o', "overlap", NULL, htw__set_flag, AT(cron.overlaps),
@@ -90,14 +83,6 @@ static const struct htw__command_line command_line = {
     .option_count = sizeof(rows) / sizeof(rows[0]),
 };
 
-/* Returns the exit status. */
-static int end_output(void) {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
-    htw__terminal_error("standard output: %s", strerror(errno));
-    return HTW__EXIT_FAILED;
-}
-
 /* ---- --next */
 
 /* As 2026-03-29T03:00:00+02:00. */
@@ -124,7 +109,7 @@ static int check(const struct options *options) {
     struct htw__cron_job *jobs;
     int64_t after_ns =
         options->cron.after_ns == 0 ? clock_ns(CLOCK_REALTIME) : options->cron.after_ns;
-    if (!htw__cron_table_read(options->cron.path, -1, &jobs))
+    if (!htw__cron_table_read(options->cron.path, true, &jobs))
         return HTW__EXIT_FAILED;
     for (const struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
         int64_t instant_ns = after_ns;
@@ -136,7 +121,7 @@ static int check(const struct options *options) {
         }
     }
     htw__cron_table_free(jobs);
-    return end_output();
+    return htw__terminal_flush() ? 0 : HTW__EXIT_FAILED;
 }
 
 /* ---- the loop */
@@ -188,25 +173,13 @@ static void loop(struct htw__cron *cron, int epoll, int signal_fd) {
     }
 }
 
-/* Loads for the first time. A pipe may give nothing: then a signal that asks for the end is enough. The exit
- * status; -1: loaded. */
-static int load_first(struct htw__cron *cron) {
-    struct pollfd asked = { .events = POLLIN };
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    asked.fd = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (asked.fd < 0) {
-        htw__cron_complain(cron->path, 0, "%s", htw_strerror(-errno));
-        return HTW__EXIT_FAILED;
-    }
-    cron->stop_fd = asked.fd;
+/* Loads for the first time. A pipe may give nothing, so signals that ask for the end have their usual effect meanwhile. */
+static bool load_first(struct htw__cron *cron) {
+    signal(SIGHUP, SIG_IGN); /* the file is being read */
     bool is_loaded = htw__cron_load(cron);
-    bool is_stopped = !is_loaded && poll(&asked, 1, 0) > 0;
-    cron->stop_fd = HTW__CRON_NO_WAIT;
-    close(asked.fd);
-    return is_loaded ? -1 : is_stopped ? 0 : HTW__EXIT_FAILED;
+    cron->may_wait = false;
+    signal(SIGHUP, SIG_DFL);
+    return is_loaded;
 }
 
 static int serve(struct htw__cron *cron) {
@@ -214,6 +187,11 @@ static int serve(struct htw__cron *cron) {
     sigset_t watched;
     options.embedded = true;
     options.clock = HTW_CLOCK_REALTIME;
+    int error = htw_scheduler_create(&cron->scheduler, &options);
+    if (error == 0 && !load_first(cron)) {
+        htw_scheduler_destroy(cron->scheduler);
+        return HTW__EXIT_FAILED;
+    }
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);
     sigaddset(&watched, SIGHUP);
@@ -226,30 +204,25 @@ static int serve(struct htw__cron *cron) {
     sigaddset(&watched, SIGXFSZ); /* as they do where its file may not grow */
     sigprocmask(SIG_BLOCK, &watched, NULL);
     int epoll = epoll_create1(EPOLL_CLOEXEC);
-    int error =
-        signal_fd < 0 || epoll < 0 ? -errno : htw_scheduler_create(&cron->scheduler, &options);
-    if (error == 0 && !(await(epoll, signal_fd) && await(epoll, htw_scheduler_fd(cron->scheduler))))
+    if (error == 0 && (signal_fd < 0 || epoll < 0 || !await(epoll, signal_fd) ||
+                       !await(epoll, htw_scheduler_fd(cron->scheduler))))
         error = -errno;
     if (error != 0) {
         htw__cron_complain(cron->path, 0, "%s", htw_strerror(error));
         return HTW__EXIT_FAILED;
     }
-    int status = load_first(cron);
-    if (status < 0) {
-        loop(cron, epoll, signal_fd);
-        status = 0;
-    }
+    loop(cron, epoll, signal_fd);
     htw__cron_fini(cron);
     (void)!htw_scheduler_destroy(cron->scheduler);
     close(signal_fd);
     close(epoll);
-    return status;
+    return 0;
 }
 
 /* ---- the command line */
 
 int main(int argc, char *argv[]) {
-    struct options options = { .cron = { .catch_up = 1 } };
+    struct options options = { .cron = { .catch_up = 1, .may_wait = true } };
     enum htw__wish wish = htw__command_line_read(&command_line, argc, argv, &options);
     if (wish == HTW__WISH_RUN && optind + 1 != argc) {
         htw__terminal_error(optind == argc ? "FILE expected" : "one FILE expected, not more: %s",

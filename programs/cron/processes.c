@@ -107,9 +107,3 @@ void htw__cron_kill(const struct htw__cron *cron, int signal_number) {
     for (size_t i = 0; i < cron->child_count; i++)
         kill(-cron->children[i].pid, signal_number);
 }
-
-void htw__cron_forget(struct htw__cron *cron) {
-    while (cron->child_count > 0)
-        remove_child(cron, cron->child_count - 1);
-    free(cron->children);
-}

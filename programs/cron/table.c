@@ -212,10 +212,10 @@ static void read_line(struct reading *reading, char *line, size_t size) {
 /* ---- the file */
 
 /* Whether it may be read now. */
-static bool may_read(struct htw__input *input, int stop_fd) {
+static bool may_read(struct htw__input *input, bool may_wait) {
     struct stat status;
     htw__input_advance(input);
-    bool may = stop_fd != HTW__CRON_NO_WAIT || htw__input_fd(input) < 0 ||
+    bool may = may_wait || htw__input_fd(input) < 0 ||
                (fstat(htw__input_fd(input), &status) == 0 && S_ISREG(status.st_mode));
     if (!may)
         htw__cron_complain(input->name, 0,
@@ -223,13 +223,12 @@ static bool may_read(struct htw__input *input, int stop_fd) {
     return may;
 }
 
-/* Returns 0 or a negative errno: -EFBIG, -ECANCELED, -ENOMEM. */
-static int read_lines(struct reading *reading, int stop_fd) {
+/* Returns 0 or a negative errno: -EFBIG, -ENOMEM. */
+static int read_lines(struct reading *reading) {
     const char *bytes;
     size_t size, left = FILE_MAX;
     int got;
-    while ((got = htw__input_next(&reading->input, stop_fd < 0 ? -1 : stop_fd, &bytes, &size)) >
-           0) {
+    while ((got = htw__input_next(&reading->input, &bytes, &size)) > 0) {
         char *line = size < left ? strndup(bytes, size) : NULL;
         if (line == NULL)
             return size < left ? -ENOMEM : -EFBIG;
@@ -241,17 +240,17 @@ static int read_lines(struct reading *reading, int stop_fd) {
     return got;
 }
 
-bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs) {
+bool htw__cron_table_read(const char *path, bool may_wait, struct htw__cron_job **ret_jobs) {
     char *const names[] = { (char *)(uintptr_t)path };
     struct reading reading = { .end = ret_jobs };
     *ret_jobs = NULL;
     int error = htw__input_init(&reading.input, names, 1, '\n', FILE_MAX);
-    bool is_read = error == 0 && may_read(&reading.input, stop_fd);
+    bool is_read = error == 0 && may_read(&reading.input, may_wait);
     if (is_read)
-        error = read_lines(&reading, stop_fd);
+        error = read_lines(&reading);
     is_read = is_read && error == 0 && !reading.input.has_failed;
     htw__input_fini(&reading.input);
-    if (error != 0 && error != -ECANCELED)
+    if (error != 0)
         htw__cron_complain(path, 0, "%s",
                            error == -EFBIG ? "larger than 64 MiB" : strerror(-error));
     if (is_read && !reading.is_wrong && *ret_jobs != NULL)

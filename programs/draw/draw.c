@@ -25,21 +25,10 @@
 
 /* ---- options */
 
-static bool set_at(const struct htw__option *option, void *member, const char *argument) {
-    const char *why = htw__duration_parse(argument, strlen(argument), member);
-    return why == NULL || htw__option_refuse(option, why, argument);
-}
-
-static bool set_begin(const struct htw__option *option, void *member, const char *argument) {
-    argument += *argument == '@';
-    const char *why = htw__instant_parse(argument, strlen(argument), member);
-    return why == NULL || htw__option_refuse(option, why, argument);
-}
-
 #define AT(member) HTW__OPTION_AT(struct htw__run, member)
 
 static const struct htw__option rows[] = {
-    { 'a', "at", "DURATION", set_at, AT(until_ns), .also = offsetof(struct htw__run, has_time),
+    { 'a', "at", "DURATION", htw__set_duration, AT(until_ns), .also = offsetof(struct htw__run, has_time),
       .help = "draw the wheel at this time, counted from the start, without\n"
               "the lines that come later (default: when all lines have been\n"
               "read)" },
@@ -47,7 +36,7 @@ static const struct htw__option rows[] = {
     HTW__OPTION_TICK(struct htw__run, tick_ns,
                      "the length of a tick, from 1ns to 1d (default 1ms)"),
     HTW__OPTION_WHEEL_SIZE(struct htw__run, wheel_size),
-    { 'b', "begin", "INSTANT", set_begin, AT(start_ns),
+    { 'b', "begin", "INSTANT", htw__set_instant, AT(start_ns),
       .help = "the instant at which time begins, for lines with an @instant,\n"
               "such as 2026-01-01T00:00:00Z (default: now)" },
     { '0', "null", NULL, htw__set_null, AT(separator), .help = "lines end in NUL, not newline" },
@@ -154,7 +143,7 @@ static int read_lines(struct htw__run *run, char *const names[], int count) {
     const char *bytes;
     size_t size;
     int got = 1, error = htw__input_init(&input, names, count, run->separator, MAX_LINE);
-    while (error == 0 && !run->is_over && (got = htw__input_next(&input, -1, &bytes, &size)) > 0) {
+    while (error == 0 && !run->is_over && (got = htw__input_next(&input, &bytes, &size)) > 0) {
         error = accept_line(run, &input, bytes, size);
         htw__input_consume(&input, size);
     }

@@ -8,7 +8,6 @@
 
 #include <htw/base.h>
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -105,17 +104,31 @@ bool htw__set_power(const struct htw__option *option, void *member, const char *
     return take_number(option, member, argument, true);
 }
 
-bool htw__set_duration(const struct htw__option *option, void *member, const char *argument) {
+/* `why`: of what was read, NULL: nothing is wrong. */
+static bool take_time(const struct htw__option *option, int64_t *member, int64_t ns,
+                      const char *why, const char *argument) {
     char out_of_range[64];
-    int64_t ns = 0;
-    const char *why = htw__duration_parse(argument, strlen(argument), &ns);
-    snprintf(out_of_range, sizeof(out_of_range), "not from %s", option->range);
-    if (why == NULL && !is_in_range(option, (uint64_t)ns))
+    if (why == NULL && option->range != NULL && !is_in_range(option, (uint64_t)ns)) {
+        snprintf(out_of_range, sizeof(out_of_range), "not from %s", option->range);
         why = out_of_range;
+    }
     if (why != NULL)
         return htw__option_refuse(option, why, argument);
-    store(option, member, (uint64_t)ns);
+    *member = ns;
     return true;
+}
+
+bool htw__set_duration(const struct htw__option *option, void *member, const char *argument) {
+    int64_t ns = 0;
+    const char *why = htw__duration_parse(argument, strlen(argument), &ns);
+    return take_time(option, member, ns, why, argument);
+}
+
+bool htw__set_instant(const struct htw__option *option, void *member, const char *argument) {
+    const char *text = argument + (*argument == '@');
+    int64_t ns = 0;
+    const char *why = htw__instant_parse(text, strlen(text), &ns);
+    return take_time(option, member, ns, why, argument);
 }
 
 bool htw__set_choice(const struct htw__option *option, void *member, const char *argument) {
@@ -143,19 +156,19 @@ static int takes_argument(const struct htw__option *option) {
 /* Where the texts of options begin. */
 #define COLUMN 27
 
-static void print_option(FILE *stream, const struct htw__option *option) {
+static void print_option(const struct htw__option *option) {
     const char letter[] = { '-', option->letter, ',', '\0' };
-    int size = fprintf(stream, "  %3s --%s%s%s", option->letter != 0 ? letter : "", option->name,
-                       takes_argument(option) == required_argument ? " " : "",
-                       option->argument != NULL ? option->argument : "");
+    int size = printf("  %3s --%s%s%s", option->letter != 0 ? letter : "", option->name,
+                      takes_argument(option) == required_argument ? " " : "",
+                      option->argument != NULL ? option->argument : "");
     if (size >= COLUMN) {
-        fputc('\n', stream);
+        putchar('\n');
         size = 0;
     }
     for (const char *line = option->help; line != NULL; size = 0) {
         const char *end = strchr(line, '\n');
         int length = end != NULL ? (int)(end - line) : (int)strlen(line);
-        fprintf(stream, "%*s%.*s\n", COLUMN - size, "", length, line);
+        printf("%*s%.*s\n", COLUMN - size, "", length, line);
         line = end != NULL ? end + 1 : NULL;
     }
 }
@@ -165,16 +178,11 @@ static const struct htw__option *option_at(const struct htw__command_line *line,
     return index < line->option_count ? &line->options[index] : &common[index - line->option_count];
 }
 
-/* False: it could not be printed. */
-static bool print_help(const struct htw__command_line *line, FILE *stream) {
-    fputs(line->usage, stream);
-    fputs(line->about, stream);
-    fputc('\n', stream);
+static void print_help(const struct htw__command_line *line) {
+    printf("%s%s\n", line->usage, line->about);
     for (size_t i = 0; i < line->option_count + COMMON; i++)
-        print_option(stream, option_at(line, i));
-    fputc('\n', stream);
-    fputs(line->notes, stream);
-    return fflush(stream) == 0 && ferror(stream) == 0;
+        print_option(option_at(line, i));
+    printf("\n%s", line->notes);
 }
 
 /* ---- what was asked for */
@@ -189,10 +197,8 @@ int htw__command_line_answer(const struct htw__command_line *line, enum htw__wis
         return HTW__EXIT_USAGE;
     if (wish == HTW__WISH_VERSION)
         return htw__version_print(line->program);
-    if (print_help(line, stdout))
-        return 0;
-    htw__terminal_error("standard output: %s", strerror(errno));
-    return HTW__EXIT_FAILED;
+    print_help(line);
+    return htw__terminal_flush() ? 0 : HTW__EXIT_FAILED;
 }
 
 /* What getopt_long() returns for the first row; a letter is less, also where it is a character of Unicode. */
@@ -206,26 +212,13 @@ static bool takes(const struct htw__option *option, const char *argument, char *
     return is_set;
 }
 
-/* Whether a word could be one of the options by its beginning, and is none. */
-static bool is_ambiguous(const struct option *names, const char *word) {
-    size_t size = strcspn(word, "=");
-    while (names->name != NULL && strncmp(names->name, word, size) != 0)
-        names++;
-    return names->name != NULL;
-}
-
-/* Says what getopt_long() has found to be wrong. Its own messages would show the terminal the bytes of the word. */
-static void complain_of(const struct option *names, bool is_missing, char *const *next) {
-    if (optopt >= FIRST)
-        htw__terminal_error("option '--%s' %s", names[optopt - FIRST].name,
-                            is_missing ? "requires an argument" : "doesn't allow an argument");
-    else if (optopt != 0)
-        htw__terminal_error("%s -- '%c'",
-                            is_missing ? "option requires an argument" : "invalid option", optopt);
-    else
-        htw__terminal_error(is_ambiguous(names, next[-1] + 2) ? "option '%s' is ambiguous"
-                                                              : "unrecognized option '%s'",
-                            next[-1]);
+/* getopt_long() has found the last word, or a letter of it, to be wrong. Its own messages would show the terminal the bytes of
+   the word. */
+static void complain_of(bool is_missing, const char *word) {
+    const char letter[] = { '-', (char)optopt, '\0' };
+    bool is_letter = optopt > 0 && optopt < FIRST;
+    htw__terminal_error("%s: %s", is_missing ? "an argument is missing" : "invalid option",
+                        is_letter ? letter : word);
 }
 
 enum htw__wish htw__command_line_read(const struct htw__command_line *line, int argc, char *argv[],
@@ -257,7 +250,7 @@ enum htw__wish htw__command_line_read(const struct htw__command_line *line, int 
         if (option != NULL && option->set == NULL)
             return option->letter == 'h' ? HTW__WISH_HELP : HTW__WISH_VERSION;
         if (option == NULL)
-            complain_of(names, found == ':', argv + optind);
+            complain_of(found == ':', argv[optind - 1]);
         if (option == NULL || !takes(option, optarg, values))
             return htw__command_line_complain(line);
     }
@@ -287,16 +280,14 @@ enum htw__wish htw__command_line_read(const struct htw__command_line *line, int 
 static const char hardening[] = HTW_BUILD_HARDENING;
 
 int htw__version_print(const char *program) {
-    if (printf("%s %s\n"
-               "compiler: %s\n"
-               "features: " HTW_BUILD_FEATURES "\n"
-               "allocator: " HTW_BUILD_ALLOCATOR "\n"
-               "hardening: %s\n"
-               "assertions: " HTW_BUILD_ASSERTIONS "\n",
-               program, htw_version(), COMPILER,
-               strcmp(hardening, "yes") == 0 ? "yes" FORTIFIED : hardening) >= 0 &&
-        fflush(stdout) == 0)
-        return 0;
-    fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));
-    return HTW__EXIT_FAILED;
+    htw__terminal_name(program);
+    printf("%s %s\n"
+           "compiler: %s\n"
+           "features: " HTW_BUILD_FEATURES "\n"
+           "allocator: " HTW_BUILD_ALLOCATOR "\n"
+           "hardening: %s\n"
+           "assertions: " HTW_BUILD_ASSERTIONS "\n",
+           program, htw_version(), COMPILER,
+           strcmp(hardening, "yes") == 0 ? "yes" FORTIFIED : hardening);
+    return htw__terminal_flush() ? 0 : HTW__EXIT_FAILED;
 }

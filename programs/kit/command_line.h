@@ -34,8 +34,8 @@ struct htw__option {
     htw__setter *set;
     size_t offset, size;       /* of the member that is set: HTW__OPTION_AT */
     const char *help;          /* its lines */
-    uint64_t least, most;      /* of numbers, and of durations in nanoseconds; `most` 0: any */
-    const char *range;         /* of durations, in words */
+    uint64_t least, most;      /* of numbers, and of times in nanoseconds; `most` 0: any */
+    const char *range;         /* of times, in words; NULL: any */
     const char *const *choice; /* of set_choice: the words, and NULL */
     size_t also;               /* the offset of a bool that becomes true, too; 0: none */
 };
@@ -49,8 +49,11 @@ htw__setter htw__set_flag, htw__set_word, htw__set_name, htw__set_path;
 /* A number of 32 or 64 bits, and one that is a power of two. */
 htw__setter htw__set_number, htw__set_power;
 
-/* Nanoseconds; an enumeration of which `choice` has the words, from 0; the separator of records: NUL. */
-htw__setter htw__set_duration, htw__set_choice, htw__set_null;
+/* Nanoseconds, in 64 bits: of a duration; since 1970, of an instant, which may begin with an at sign. */
+htw__setter htw__set_duration, htw__set_instant;
+
+/* An enumeration of which `choice` has the words, from 0; the separator of records: NUL. */
+htw__setter htw__set_choice, htw__set_null;
 
 /* Says why an argument is wrong; returns false. */
 bool htw__option_refuse(const struct htw__option *option, const char *why, const char *argument);

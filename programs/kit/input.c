@@ -194,20 +194,15 @@ bool htw__input_has_fragment(const struct htw__input *input) {
 /* As much of a bad word as the error message repeats. */
 #define WORD_SHOWN 40
 
-int htw__input_next(struct htw__input *input, int stop_fd, const char **ret_bytes,
-                    size_t *ret_size) {
+int htw__input_next(struct htw__input *input, const char **ret_bytes, size_t *ret_size) {
     for (;;) {
         htw__input_advance(input);
         if (htw__input_peek(input, ret_bytes, ret_size))
             return 1;
         if (htw__input_is_over(input))
             return 0;
-        struct pollfd wanted[] = { { .fd = htw__input_fd(input), .events = POLLIN },
-                                   { .fd = stop_fd, .events = POLLIN } };
-        int ready = poll(wanted, 2, -1);
-        if (ready > 0 && wanted[1].revents != 0)
-            return -ECANCELED;
-        int error = ready < 0 && errno == EINTR ? 0 : htw__input_read(input);
+        struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
+        int error = poll(&wanted, 1, -1) < 0 && errno == EINTR ? 0 : htw__input_read(input);
         if (error != 0)
             return error;
     }

@@ -57,10 +57,8 @@ int htw__input_read(struct htw__input *input);
 bool htw__input_peek(struct htw__input *input, const char **ret_bytes, size_t *ret_size);
 void htw__input_consume(struct htw__input *input, size_t size);
 
-/* Waits for the next record, and gives it as peek does: 1. 0: there is no more; -ECANCELED: `stop_fd` (-1: none) can be
- * read before; -ENOMEM. */
-int htw__input_next(struct htw__input *input, int stop_fd, const char **ret_bytes,
-                    size_t *ret_size);
+/* Waits for the next record, and gives it as peek does: 1. 0: there is no more; -ENOMEM. */
+int htw__input_next(struct htw__input *input, const char **ret_bytes, size_t *ret_size);
 
 /* Of a record that peek gave with that size: whether it is too long, and whether it is whole, as
  * all others are. */

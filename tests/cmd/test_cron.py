@@ -159,7 +159,7 @@ def test_cron_pipe_that_gives_nothing_is_given_up_for_a_signal(directory):
         process.send_signal(signal.SIGHUP)  # says nothing about a file that is being read
         got = stop(process, number)
         os.close(writer)
-        assert (got.status, got.out, got.err) == (0, b"", "")
+        assert (got.status, got.out, got.err) == (-number, b"", "")
 
 
 def test_cron_pipe_is_read_to_its_end_and_not_again(directory):

@@ -76,7 +76,7 @@ static void check_reload(const uint8_t *data, size_t size, size_t jobs) {
     options.workers = 0;
     if (swapped == NULL || htw_scheduler_create(&scheduler, &options) != 0)
         fuzz_fail("no memory");
-    struct htw__cron cron = { .scheduler = scheduler, .stop_fd = HTW__CRON_NO_WAIT };
+    struct htw__cron cron = { .scheduler = scheduler };
     cron.path = fuzz_file(data, size);
     FUZZ_CHECK(htw__cron_load(&cron));
     FUZZ_CHECK(count_jobs(cron.jobs) == jobs && htw_pending(scheduler) == jobs);
@@ -93,7 +93,7 @@ static void check_reload(const uint8_t *data, size_t size, size_t jobs) {
 static void run(const uint8_t *data, size_t size) {
     struct htw__cron_job *jobs;
     unsigned line = 0;
-    bool is_right = htw__cron_table_read(fuzz_file(data, size), HTW__CRON_NO_WAIT, &jobs);
+    bool is_right = htw__cron_table_read(fuzz_file(data, size), false, &jobs);
     FUZZ_CHECK(is_right == (jobs != NULL));
     for (struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
         check_job(job, line, size);

@@ -52,7 +52,6 @@ static void set_up(void) {
     f->cron.scheduler = manual_scheduler(START_NS);
     assert_non_null(f->cron.scheduler);
     f->cron.path = f->file;
-    f->cron.stop_fd = HTW__CRON_NO_WAIT;
     f->cron.catch_up = 1;
 }
 
