@@ -20,9 +20,11 @@ struct command {
     void (*start)(struct htw__connection *connection, const struct htw__serve_line *line);
     void (*finish)(struct htw__operation *operation, struct htw__connection *connection);
     htw__look_fn *look;
-    const char *answer;     /* to a step of a job, */
-    enum htw_job_step step; /* ... which it is in the words of the journal */
-    bool is_own;            /* only with a job that the connection has reserved */
+    void (*write)(const struct htw__operation *operation,
+                  struct htw__buffer *output); /* what it has found */
+    const char *answer;                        /* to a step of a job, */
+    enum htw_job_step step;                    /* ... which it is in the words of the journal */
+    bool is_own; /* only with a job that the connection has reserved */
 };
 static const struct command *command_of(enum htw__verb verb);
 
@@ -155,12 +157,11 @@ static void start_reserve(struct htw__connection *connection, const struct htw__
     settle(connection, operation, is_under_way);
 }
 
-static void answer_job(struct htw__connection *connection, const char *word,
-                       const struct htw__serve_found *found) {
-    htw__buffer_print(&connection->output, "%s %" PRIu64 " %zu\r\n", word, found->info.id,
-                      found->size);
-    htw__buffer_append(&connection->output, found->body, found->size);
-    answer(connection, "\r\n");
+static void write_job(struct htw__buffer *output, const char *word,
+                      const struct htw__serve_found *found) {
+    htw__buffer_print(output, "%s %" PRIu64 " %zu\r\n", word, found->info.id, found->size);
+    htw__buffer_append(output, found->body, found->size);
+    htw__buffer_print(output, "\r\n");
 }
 
 static void finish_reserve(struct htw__operation *operation, struct htw__connection *connection) {
@@ -173,7 +174,7 @@ static void finish_reserve(struct htw__operation *operation, struct htw__connect
     }
     if (operation->result == 0) {
         if (htw__reservation_begin(operation))
-            answer_job(connection, "RESERVED", operation->found);
+            write_job(&connection->output, "RESERVED", operation->found);
         else
             answer(connection, text_of(-ENOMEM));
     } else if (operation->result == -ETIMEDOUT || operation->result == -ECANCELED) {
@@ -253,22 +254,23 @@ static void start_kick(struct htw__connection *connection, const struct htw__ser
 
 /* ---- looking */
 
-static void start_peek(struct htw__connection *connection, const struct htw__serve_line *line) {
+static void start_look(struct htw__connection *connection, const struct htw__serve_line *line) {
+    htw__look_fn *look = command_of(line->verb)->look;
     struct htw__operation *operation = create(connection, line);
-    bool is_first = line->verb != HTW__VERB_PEEK && line->verb != HTW__VERB_STATS_JOB;
-    if (operation != NULL && is_first)
+    if (operation != NULL && look == htw__look_at_first)
         operation->tube = connection->use;
-    settle(connection, operation,
-           operation != NULL && htw__look(operation, command_of(line->verb)->look));
+    settle(connection, operation, operation != NULL && htw__look(operation, look));
 }
 
-static void finish_peek(struct htw__operation *operation, struct htw__connection *connection) {
+static void write_found(const struct htw__operation *operation, struct htw__buffer *output) {
+    write_job(output, "FOUND", operation->found);
+}
+
+static void finish_look(struct htw__operation *operation, struct htw__connection *connection) {
     if (operation->result != 0)
         answer(connection, text_of(operation->result));
-    else if (operation->verb == HTW__VERB_STATS_JOB)
-        htw__serve_stats_job(operation, &connection->output);
     else
-        answer_job(connection, "FOUND", operation->found);
+        command_of(operation->verb)->write(operation, &connection->output);
 }
 
 static void start_stats_tube(struct htw__connection *connection,
@@ -282,27 +284,10 @@ static void start_stats_tube(struct htw__connection *connection,
     if (operation != NULL) {
         htw__buffer_append(&operation->tubes, line->name, strlen(line->name) + 1);
         operation->tube = htw__tube_get(connection->server, line->name);
-        is_under_way = !operation->tubes.failed && operation->tube != NULL &&
-                       htw__look(operation, command_of(line->verb)->look);
+        is_under_way =
+            operation->tube != NULL && htw__look(operation, command_of(line->verb)->look);
     }
     settle(connection, operation, is_under_way);
-}
-
-static void start_look(struct htw__connection *connection, const struct htw__serve_line *line) {
-    struct htw__operation *operation = create(connection, line);
-    settle(connection, operation,
-           operation != NULL && htw__look(operation, command_of(line->verb)->look));
-}
-
-static void finish_stats(struct htw__operation *operation, struct htw__connection *connection) {
-    if (operation->result != 0)
-        answer(connection, text_of(operation->result));
-    else if (operation->verb == HTW__VERB_STATS_TUBE)
-        htw__serve_stats_tube(operation, &connection->output);
-    else if (operation->verb == HTW__VERB_STATS)
-        htw__serve_stats_server(operation, &connection->output);
-    else
-        htw__serve_stats_list_tubes(operation, &connection->output);
 }
 
 /* ---- tubes */
@@ -383,32 +368,37 @@ static void finish_kick(struct htw__operation *operation, struct htw__connection
         htw__buffer_print(&connection->output, "KICKED %d\r\n", operation->result);
 }
 
+#define LOOK(look_, write_) \
+    { start_look, finish_look, look_, .write = write_ }
+#define STEP(look_, answer_, step_, is_own_) \
+    { start_step, finish_step, look_, NULL, answer_, step_, is_own_ }
+
 static const struct command commands[HTW__VERBS] = {
     [HTW__VERB_PUT] = { .finish = finish_put },
-    [HTW__VERB_PEEK] = { start_peek, finish_peek, .look = htw__look_at_job },
-    [HTW__VERB_PEEK_READY] = { start_peek, finish_peek, .look = htw__look_at_first },
-    [HTW__VERB_PEEK_DELAYED] = { start_peek, finish_peek, .look = htw__look_at_first },
-    [HTW__VERB_PEEK_BURIED] = { start_peek, finish_peek, .look = htw__look_at_first },
+    [HTW__VERB_PEEK] = LOOK(htw__look_at_job, write_found),
+    [HTW__VERB_PEEK_READY] = LOOK(htw__look_at_first, write_found),
+    [HTW__VERB_PEEK_DELAYED] = LOOK(htw__look_at_first, write_found),
+    [HTW__VERB_PEEK_BURIED] = LOOK(htw__look_at_first, write_found),
     [HTW__VERB_RESERVE] = { start_reserve, .finish = finish_reserve },
     [HTW__VERB_RESERVE_WITH_TIMEOUT] = { start_reserve, .finish = finish_reserve },
-    [HTW__VERB_DELETE] = { start_step, finish_step, htw__look_and_cancel, "DELETED\r\n",
-                           .step = HTW_JOB_END },
-    [HTW__VERB_RELEASE] = { start_step, finish_step, NULL, "RELEASED\r\n", HTW_JOB_RELEASE, true },
+    [HTW__VERB_DELETE] = STEP(htw__look_and_cancel, "DELETED\r\n", HTW_JOB_END, false),
+    [HTW__VERB_RELEASE] = STEP(NULL, "RELEASED\r\n", HTW_JOB_RELEASE, true),
     [HTW__VERB_USE] = { .start = start_use },
     [HTW__VERB_WATCH] = { .start = start_watch },
     [HTW__VERB_IGNORE] = { .start = start_ignore },
-    [HTW__VERB_BURY] = { start_step, finish_step, NULL, "BURIED\r\n", HTW_JOB_BURY, true },
+    [HTW__VERB_BURY] = STEP(NULL, "BURIED\r\n", HTW_JOB_BURY, true),
     [HTW__VERB_KICK] = { start_kick, .finish = finish_kick },
     [HTW__VERB_TOUCH] = { .start = start_touch },
-    [HTW__VERB_STATS] = { start_look, finish_stats, .look = htw__look_at_all },
-    [HTW__VERB_STATS_JOB] = { start_peek, finish_peek, .look = htw__look_at_job },
-    [HTW__VERB_STATS_TUBE] = { start_stats_tube, finish_stats, .look = htw__look_at_tube },
-    [HTW__VERB_LIST_TUBES] = { start_look, finish_stats, .look = htw__look_at_all },
+    [HTW__VERB_STATS] = LOOK(htw__look_at_all, htw__serve_stats_server),
+    [HTW__VERB_STATS_JOB] = LOOK(htw__look_at_job, htw__serve_stats_job),
+    [HTW__VERB_STATS_TUBE] = { start_stats_tube, finish_look, htw__look_at_tube,
+                               .write = htw__serve_stats_tube },
+    [HTW__VERB_LIST_TUBES] = LOOK(htw__look_at_all, htw__serve_stats_list_tubes),
     [HTW__VERB_LIST_TUBE_USED] = { .start = start_list },
     [HTW__VERB_LIST_TUBES_WATCHED] = { .start = start_list },
     [HTW__VERB_PAUSE_TUBE] = { .start = start_pause },
     [HTW__VERB_RESERVE_JOB] = { start_reserve, .finish = finish_reserve },
-    [HTW__VERB_KICK_JOB] = { start_step, finish_step, NULL, "KICKED\r\n", .step = HTW_JOB_KICK },
+    [HTW__VERB_KICK_JOB] = STEP(NULL, "KICKED\r\n", HTW_JOB_KICK, false),
     [HTW__VERB_QUIT] = { .start = start_quit },
 };
 

@@ -8,13 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Jobs with a smaller priority are urgent, and so many of them are counted. */
 #define URGENT_BELOW 1024u
 #define URGENT_COUNTED 1024u
-
-#define AT_ONCE 128 /* tubes for which the loop waits */
 
 /* ---- one job */
 
@@ -65,67 +62,29 @@ void htw__look_and_cancel(struct htw__operation *operation) {
         htw__operation_post(operation, result);
 }
 
-/* ---- the tubes that are in use */
+/* ---- the queues */
 
-struct names {
-    struct htw__buffer bytes; /* each with its NUL */
+struct survey {
+    struct htw__operation *operation;
+    struct htw__buffer names; /* of the tubes that are in use, each with its NUL */
+    const char **in_use;      /* these, in order */
     size_t count;
-    const char **of; /* in order */
 };
-
-/* Moves the mark, a link among the tubes, past some of them. Returns whether there are more. */
-static bool copy_some(struct htw__server *server, struct htw__link *mark, struct names *names) {
-    if (!htw__buffer_reserve(&names->bytes, (size_t)AT_ONCE * (HTW_QUEUE_NAME_MAX + 1)))
-        return false;
-    pthread_mutex_lock(&server->mutex);
-    struct htw__link *next = mark->_next;
-    for (int i = 0; i < AT_ONCE && next != &server->all_tubes; i++, next = next->_next) {
-        const struct htw__tube *tube = HTW__HOLDER(next, htw__tube, all);
-        if (tube->is_listed)
-            continue;
-        htw__buffer_append(&names->bytes, tube->name, tube->size + 1u);
-        names->count++;
-    }
-    htw__link_unlink(mark);
-    htw__ring_push_back(next, mark); /* before it */
-    pthread_mutex_unlock(&server->mutex);
-    return next != &server->all_tubes;
-}
 
 static int compare(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool sort(struct names *names) {
-    if (names->bytes.failed || (names->of = calloc(names->count + 1, sizeof(*names->of))) == NULL)
+static bool sort(struct survey *survey) {
+    const char *name = survey->names.bytes, *end = name + survey->names.size;
+    survey->in_use = calloc(survey->names.size / 2 + 1, sizeof(*survey->in_use));
+    if (survey->in_use == NULL)
         return false;
-    const char *name = names->bytes.bytes;
-    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
-        names->of[i] = name;
-    qsort(names->of, names->count, sizeof(*names->of), compare);
+    for (; name < end; name += strlen(name) + 1)
+        survey->in_use[survey->count++] = name;
+    qsort(survey->in_use, survey->count, sizeof(*survey->in_use), compare);
     return true;
 }
-
-static bool copy_names(struct htw__server *server, struct names *names) {
-    const struct timespec pause = { 0, 1 }; /* so that the loop has its turn */
-    struct htw__link mark;
-    pthread_mutex_lock(&server->mutex);
-    htw__ring_push_front(&server->all_tubes, &mark);
-    pthread_mutex_unlock(&server->mutex);
-    while (copy_some(server, &mark, names))
-        nanosleep(&pause, NULL);
-    pthread_mutex_lock(&server->mutex);
-    htw__link_unlink(&mark);
-    pthread_mutex_unlock(&server->mutex);
-    return sort(names);
-}
-
-/* ---- the queues */
-
-struct survey {
-    struct htw__operation *operation;
-    struct names in_use;
-};
 
 static void add_item(struct htw__operation *operation, const char *name) {
     if (operation->verb == HTW__VERB_LIST_TUBES) {
@@ -147,8 +106,8 @@ static bool add_queue(void *context, const struct htw_queue_stats *stats) {
     operation->sum.buried += stats->buried;
     if (operation->verb == HTW__VERB_STATS && stats->ready > 0)
         htw__buffer_append(&operation->tubes, stats->name, strlen(stats->name) + 1);
-    if (bsearch(&stats->name, survey->in_use.of, survey->in_use.count, sizeof(*survey->in_use.of),
-                compare) == NULL)
+    if (bsearch(&stats->name, survey->in_use, survey->count, sizeof(*survey->in_use), compare) ==
+        NULL)
         add_item(operation, stats->name);
     return !operation->tubes.failed;
 }
@@ -187,16 +146,17 @@ void htw__look_at_tube(struct htw__operation *operation) {
 /* ---- all */
 
 void htw__look_at_all(struct htw__operation *operation) {
-    struct survey survey = { .operation = operation };
-    int result = copy_names(operation->server, &survey.in_use) ? 0 : -ENOMEM;
-    for (size_t i = 0; i < survey.in_use.count && result == 0; i++)
-        add_item(operation, survey.in_use.of[i]);
+    struct survey survey = { .operation = operation, .names = operation->tubes };
+    operation->tubes = (struct htw__buffer) { .bytes = NULL };
+    int result = sort(&survey) ? 0 : -ENOMEM;
+    for (size_t i = 0; i < survey.count && result == 0; i++)
+        add_item(operation, survey.in_use[i]);
     if (result == 0)
         result = htw_journal_list_queues(operation->server->journal, add_queue, &survey);
     if (operation->tubes.failed)
         result = -ENOMEM;
-    free(survey.in_use.of);
-    htw__buffer_fini(&survey.in_use.bytes);
+    free(survey.in_use);
+    htw__buffer_fini(&survey.names);
     if (result == 0 && operation->verb == HTW__VERB_STATS)
         result = count_urgent(operation);
     htw__operation_post(operation, result);
@@ -220,6 +180,10 @@ bool htw__look(struct htw__operation *operation, htw__look_fn *read) {
     bool is_of_tubes = read == htw__look_at_tube || read == htw__look_at_all;
     operation->reader = is_of_tubes ? &server->of_tubes : &server->of_jobs;
     operation->read = read;
+    if (read == htw__look_at_all)
+        htw__tubes_in_use(server, &operation->tubes);
+    if (operation->tubes.failed)
+        return htw__operation_is_under_way(operation, -ENOMEM);
     /* order: Where it is 0, the commits of the jobs that were given back come before the snapshot of
        the look. [relaxed: not played, as a scene has no server] */
     return htw__operation_is_under_way(

@@ -3,7 +3,7 @@
  * look.h - commands that look at jobs or tubes: they are read by a reader (reader.h).
  *
  * A tube exists if somebody uses or watches it, which the server knows, or if it has jobs, which the journal knows. First the
- * names of the former are copied, and then the queues are passed: so each tube that is there all the time is found once.
+ * loop copies the names of the former, and then the queues are passed: so each tube that is there all the time is found once.
  */
 #ifndef HTW_SERVE_LOOK_H
 #define HTW_SERVE_LOOK_H
@@ -19,7 +19,7 @@ htw__look_fn htw__look_at_job, htw__look_at_first, htw__look_and_cancel;
 /* Counts the urgent jobs of `tubes`. */
 htw__look_fn htw__look_at_tube;
 
-/* Fills in the `tubes` of the operation; of stats also its numbers, and counts the urgent jobs. */
+/* Fills in the `tubes` of the operation, which were those in use; of stats also its numbers, and counts the urgent jobs. */
 htw__look_fn htw__look_at_all;
 
 /* Submits it, as those of operation.h. */

@@ -40,7 +40,7 @@ struct htw__operation {
     void (*read)(struct htw__operation *operation); /* ... what that does, and ends with, */
     size_t read_bytes;                              /* ... and what it has copied */
     struct htw__buffer
-        tubes; /* stats: the names of those with READY jobs, each with its NUL; list-tubes: the answer */
+        tubes; /* look.h; stats: the names of those with READY jobs, each with its NUL; list-tubes: the answer */
     uint64_t urgent;            /* of these, the jobs with a small priority */
     struct htw_queue_stats sum; /* of stats: all tubes, */
     uint64_t tube_count;        /* ... and how many there are */

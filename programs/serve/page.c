@@ -2,6 +2,7 @@
 /* page.c - an open journal over HTTP: which requests there are, with which parameters. */
 #include "page.h"
 
+#include "../../src/base/bitmap.h"
 #include "../../src/base/clock.h"
 #include "../kit/count.h"
 #include "../kit/times.h"
@@ -14,24 +15,9 @@
 #define LIMIT_DEFAULT 50
 #define AT_ONCE 4
 
-static const struct htw__http_route routes[] = {
-    { "GET", "/health", HTW__HTTP_HEALTH, HTW__PAGE_NONE, false },
-    { "GET", "/", HTW__HTTP_PAGE, HTW__PAGE_NONE, false },
-    { "GET", "/queues", HTW__HTTP_READ, HTW__PAGE_QUEUES, false },
-    { "GET", "/queue", HTW__HTTP_READ, HTW__PAGE_QUEUE, false },
-    { "POST", "/queue/kick", HTW__HTTP_CHANGE, HTW__PAGE_KICK, false },
-    { "POST", "/queue/pause", HTW__HTTP_CHANGE, HTW__PAGE_PAUSE, false },
-    { "POST", "/queue/resume", HTW__HTTP_CHANGE, HTW__PAGE_RESUME, false },
-    { "GET", "/jobs", HTW__HTTP_READ, HTW__PAGE_JOBS, false },
-    { "POST", "/jobs", HTW__HTTP_CHANGE, HTW__PAGE_PUT, true },
-    { "POST", "/jobs/*/kick", HTW__HTTP_CHANGE, HTW__PAGE_KICK_JOB, false },
-    { "POST", "/jobs/*/bury", HTW__HTTP_CHANGE, HTW__PAGE_BURY, false },
-    { "POST", "/jobs/*/move", HTW__HTTP_CHANGE, HTW__PAGE_MOVE, false },
-    { "POST", "/jobs/*/delete", HTW__HTTP_CHANGE, HTW__PAGE_DELETE, false },
-    { "GET", "/jobs/*", HTW__HTTP_READ, HTW__PAGE_JOB, false },
-    { "GET", "/metrics", HTW__HTTP_READ, HTW__PAGE_METRICS, false },
-};
-
+/* The parameters, by their bits. */
+static const char *const names[] = { "queue", "text", "sort",  "limit", "state",
+                                     "count", "at",   "until", "key",   "priority" };
 enum parameter {
     QUEUE = 1,
     TEXT = 2,
@@ -45,24 +31,30 @@ enum parameter {
     PRIORITY = 512
 };
 
-static const struct {
-    htw__page_answer *answer;
-    unsigned allowed, needed; /* parameters */
-} actions[] = {
-    [HTW__PAGE_QUEUES] = { htw__page_queues, TEXT | SORT | LIMIT, 0 },
-    [HTW__PAGE_QUEUE] = { htw__page_queue, QUEUE, 0 },
-    [HTW__PAGE_JOBS] = { htw__page_jobs, QUEUE | STATE | LIMIT, STATE },
-    [HTW__PAGE_JOB] = { htw__page_job, 0, 0 },
-    [HTW__PAGE_METRICS] = { htw__page_metrics, 0, 0 },
-    [HTW__PAGE_PUT] = { htw__page_put, QUEUE | AT | KEY | PRIORITY, 0 },
-    [HTW__PAGE_KICK_JOB] = { htw__page_change, 0, 0 },
-    [HTW__PAGE_BURY] = { htw__page_change, 0, 0 },
-    [HTW__PAGE_MOVE] = { htw__page_change, AT | PRIORITY, AT },
-    [HTW__PAGE_DELETE] = { htw__page_change, 0, 0 },
-    [HTW__PAGE_KICK] = { htw__page_kick, QUEUE | COUNT, COUNT },
-    [HTW__PAGE_PAUSE] = { htw__page_pause, QUEUE | UNTIL, UNTIL },
-    [HTW__PAGE_RESUME] = { htw__page_pause, QUEUE, 0 },
+#define GET(path, right) \
+    { "GET", path, right, 0, false }
+#define POST(path, takes_payload) \
+    { "POST", path, HTW__HTTP_CHANGE, 0, takes_payload }
+
+static const struct htw__page_action actions[] = {
+    { GET("/health", HTW__HTTP_HEALTH), .answer = NULL },
+    { GET("/", HTW__HTTP_PAGE), .answer = NULL },
+    { GET("/queues", HTW__HTTP_READ), htw__page_queues, .allowed = TEXT | SORT | LIMIT },
+    { GET("/queue", HTW__HTTP_READ), htw__page_queue, .allowed = QUEUE },
+    { POST("/queue/kick", false), htw__page_kick, QUEUE | COUNT, .needed = COUNT },
+    { POST("/queue/pause", false), htw__page_pause, QUEUE | UNTIL, UNTIL, .done = "paused" },
+    { POST("/queue/resume", false), htw__page_pause, QUEUE, .done = "resumed" },
+    { GET("/jobs", HTW__HTTP_READ), htw__page_jobs, QUEUE | STATE | LIMIT, .needed = STATE },
+    { POST("/jobs", true), htw__page_put, .allowed = QUEUE | AT | KEY | PRIORITY },
+    { POST("/jobs/*/kick", false), htw__page_change, 0, 0, HTW_JOB_KICK, "kicked" },
+    { POST("/jobs/*/bury", false), htw__page_change, 0, 0, HTW_JOB_BURY, "buried" },
+    { POST("/jobs/*/move", false), htw__page_change, AT | PRIORITY, AT, HTW_JOB_MOVE, "moved" },
+    { POST("/jobs/*/delete", false), htw__page_change, 0, 0, HTW_JOB_CANCEL, "deleted" },
+    { GET("/jobs/*", HTW__HTTP_READ), .answer = htw__page_job },
+    { GET("/metrics", HTW__HTTP_READ), .answer = htw__page_metrics },
 };
+enum { ACTIONS = sizeof(actions) / sizeof(*actions) };
+static struct htw__http_route routes[ACTIONS]; /* those of the actions */
 
 /* ---- parameters */
 
@@ -134,12 +126,10 @@ static const char *set_value(struct htw__page_ask *ask, unsigned parameter, cons
 }
 
 static const char *set(void *context, const char *name, const char *value) {
-    static const char *const names[] = { "queue", "text", "sort",  "limit", "state",
-                                         "count", "at",   "until", "key",   "priority" };
     struct htw__page_ask *ask = context;
     uint32_t number;
     if (set_word(&number, names, sizeof(names) / sizeof(*names), name, name) != NULL ||
-        (actions[ask->action].allowed & 1U << number) == 0)
+        (ask->action->allowed & 1U << number) == 0)
         return "there is no such parameter here";
     ask->given |= 1U << number;
     return set_value(ask, 1U << number, value);
@@ -163,14 +153,13 @@ static bool read_id(struct htw__page_ask *ask) {
 static bool read_parameters(struct htw__page_ask *ask) {
     if (!read_id(ask) || !htw__http_read(ask->http, set, ask))
         return false;
-    unsigned missing = actions[ask->action].needed & ~ask->given;
-    if (missing != 0)
-        htw__http_refuse(ask->http, 400,
-                         missing == STATE   ? "state is missing"
-                         : missing == COUNT ? "count is missing"
-                         : missing == AT    ? "at is missing"
-                                            : "until is missing");
-    return missing == 0;
+    unsigned missing = ask->action->needed & ~ask->given;
+    char why[32];
+    if (missing == 0)
+        return true;
+    snprintf(why, sizeof(why), "%s is missing", names[htw__lowest_bit(missing)]);
+    htw__http_refuse(ask->http, 400, why);
+    return false;
 }
 
 /* ---- answers */
@@ -201,12 +190,12 @@ static void answer(void *context, struct htw__http_request *http) {
                                  .journal = page->server->journal,
                                  .http = http,
                                  .json = { .out = http->out },
-                                 .action = (enum htw__page_action)http->target->route->action,
+                                 .action = &actions[http->target->route - routes],
                                  .until_ns = INT64_MIN,
                                  .limit = LIMIT_DEFAULT };
     if (!read_parameters(&ask))
         return;
-    int error = actions[ask.action].answer(&ask);
+    int error = ask.action->answer(&ask);
     if (error != 0)
         fail(&ask, error);
     else if (ask.json.needs_comma) /* the metrics have their own end */
@@ -214,8 +203,10 @@ static void answer(void *context, struct htw__http_request *http) {
 }
 
 void htw__page_serve(const struct htw__page *page, struct htw__http_service *service) {
+    for (size_t i = 0; i < ACTIONS; i++)
+        routes[i] = actions[i].route;
     service->routes =
-        (struct htw__http_routes) { routes, sizeof(routes) / sizeof(*routes),
+        (struct htw__http_routes) { routes, ACTIONS,
                                     "there are /, /queues, /queue, /jobs, /jobs/ID and /metrics" };
     service->page = htw__page_before;
     service->at_once = AT_ONCE;

@@ -23,30 +23,13 @@ void htw__page_serve(const struct htw__page *page, struct htw__http_service *ser
 
 /* ---- what its files share */
 
-enum htw__page_action {
-    HTW__PAGE_NONE, /* the page itself, and /health */
-    HTW__PAGE_QUEUES,
-    HTW__PAGE_QUEUE,
-    HTW__PAGE_JOBS,
-    HTW__PAGE_JOB,
-    HTW__PAGE_METRICS,
-    HTW__PAGE_PUT,
-    HTW__PAGE_KICK_JOB,
-    HTW__PAGE_BURY,
-    HTW__PAGE_MOVE,
-    HTW__PAGE_DELETE,
-    HTW__PAGE_KICK,
-    HTW__PAGE_PAUSE,
-    HTW__PAGE_RESUME
-};
-
 /* A request, with its parameters. */
 struct htw__page_ask {
     const struct htw__page *page;
     struct htw_journal *journal;
     struct htw__http_request *http;
     struct htw__json json; /* the answer */
-    enum htw__page_action action;
+    const struct htw__page_action *action;
     unsigned given;    /* the parameters that it has, as bits */
     const char *queue; /* NULL: the default queue */
     const char *text, *key;
@@ -62,6 +45,15 @@ struct htw__page_ask {
 
 /* Answers, or refuses the request and returns 0, or returns an error of the journal. */
 typedef int htw__page_answer(struct htw__page_ask *ask);
+
+struct htw__page_action {
+    struct htw__http_route route;
+    htw__page_answer *answer; /* NULL: the page itself, and /health */
+    unsigned allowed, needed; /* parameters, as bits */
+    enum htw_job_step step;   /* of a change, */
+    const char *done;         /* ... and what is answered */
+};
+
 htw__page_answer htw__page_queues, htw__page_queue, htw__page_metrics;
 htw__page_answer htw__page_jobs, htw__page_job;
 htw__page_answer htw__page_put, htw__page_change, htw__page_kick, htw__page_pause;

@@ -9,19 +9,18 @@
 #include <string.h>
 
 static void log_change(const struct htw__page_ask *ask, const char *done) {
-    const char *queue = ask->queue == NULL ? "" : ask->queue;
     if (ask->id != 0)
         htw__terminal_error("%s job %" PRIu64, done, ask->id);
     else
-        htw__terminal_error("%s queue %s", done, queue);
+        htw__terminal_error("%s queue %s", done, ask->queue == NULL ? "" : ask->queue);
 }
 
-static void answer_done(struct htw__page_ask *ask, const char *done) {
-    log_change(ask, done);
+static void answer_done(struct htw__page_ask *ask) {
+    log_change(ask, ask->action->done);
     htw__json_begin(&ask->json, NULL, '{');
     if (ask->id != 0)
         htw__json_exact(&ask->json, "id", (int64_t)ask->id);
-    htw__json_word(&ask->json, "done", done);
+    htw__json_word(&ask->json, "done", ask->action->done);
     htw__json_end(&ask->json, '}');
 }
 
@@ -56,19 +55,10 @@ int htw__page_put(struct htw__page_ask *ask) {
 
 /* A job that is leased is for its worker to end. BURY takes it in any state, so a lease that begins in between ends. */
 int htw__page_change(struct htw__page_ask *ask) {
-    static const struct {
-        enum htw_job_step step;
-        const char *done;
-    } changes[] = {
-        [HTW__PAGE_KICK_JOB] = { HTW_JOB_KICK, "kicked" },
-        [HTW__PAGE_BURY] = { HTW_JOB_BURY, "buried" },
-        [HTW__PAGE_MOVE] = { HTW_JOB_MOVE, "moved" },
-        [HTW__PAGE_DELETE] = { HTW_JOB_CANCEL, "deleted" },
-    };
     enum htw_job_state state = HTW_JOB_DELAYED;
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     update.id = ask->id;
-    update.step = changes[ask->action].step;
+    update.step = ask->action->step;
     update.deadline_ns = ask->until_ns;
     update.has_priority = ask->has_priority;
     update.priority = ask->priority;
@@ -80,7 +70,7 @@ int htw__page_change(struct htw__page_ask *ask) {
     if (error == 0)
         error = htw_journal_update(ask->journal, &update);
     if (error == 0)
-        answer_done(ask, changes[ask->action].done);
+        answer_done(ask);
     return error;
 }
 
@@ -106,6 +96,6 @@ int htw__page_pause(struct htw__page_ask *ask) {
     if (error == 0)
         error = htw_journal_pause(ask->journal, ask->queue, ask->until_ns);
     if (error == 0)
-        answer_done(ask, ask->action == HTW__PAGE_PAUSE ? "paused" : "resumed");
+        answer_done(ask);
     return error;
 }

@@ -97,9 +97,7 @@ struct htw__server {
     char *input;
 
     struct htw__key_table tubes; /* those that are used, watched or have counts: tube.h */
-    struct htw__link idle_tubes;
-    struct htw__link all_tubes; /* guarded by the mutex; only the loop changes it */
-    size_t idle_tube_count, idle_tubes_max;
+    struct htw__link all_tubes;
     struct htw__key_table reservations; /* by the id of the job */
     uint64_t seed;
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IDLE_MIN 64 /* idle ones beside which it is not worth to look */
-
 static bool has_queue(const struct htw__server *server, const char *name) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     return htw_journal_get_queue(server->journal, name, &stats) == 0;
@@ -28,71 +26,36 @@ static struct htw__tube *find(const struct htw__server *server, const char *name
     return node == NULL ? NULL : tube_of(node);
 }
 
-static void set_listed(struct htw__server *server, struct htw__tube *tube, bool is_listed) {
-    pthread_mutex_lock(&server->mutex);
-    tube->is_listed = is_listed;
-    pthread_mutex_unlock(&server->mutex);
-}
-
 struct htw__tube *htw__tube_get(struct htw__server *server, const char *name) {
     struct htw__tube *tube = find(server, name);
     size_t size = strlen(name);
-    if (tube != NULL && tube->is_listed) {
-        htw__link_unlink(&tube->idle);
-        set_listed(server, tube, false);
-        server->idle_tube_count--;
-    }
     if (tube != NULL)
         return tube;
     tube = calloc(1, sizeof(*tube) + size + 1);
     if (tube == NULL)
         return NULL;
-    tube->size = (uint32_t)size;
     memcpy(tube->name, name, size + 1);
     htw__key_node_set(&tube->node, htw__key_hash(name, size, server->seed), tube->name, size);
     htw__key_table_insert(&server->tubes, &tube->node);
-    pthread_mutex_lock(&server->mutex);
     htw__ring_push_back(&server->all_tubes, &tube->all);
-    pthread_mutex_unlock(&server->mutex);
     return tube;
 }
 
-static void drop(struct htw__server *server, struct htw__tube *tube) {
+void htw__tube_release(struct htw__server *server, struct htw__tube *tube) {
+    if (!is_idle(tube) || has_queue(server, tube->name))
+        return;
     htw__key_table_remove(&server->tubes, &tube->node);
-    pthread_mutex_lock(&server->mutex);
     htw__link_unlink(&tube->all);
-    pthread_mutex_unlock(&server->mutex);
     free(tube);
 }
 
-static void sweep(struct htw__server *server) {
-    struct htw__link idle, *link;
-    htw__ring_init(&idle);
-    htw__ring_splice_back(&idle, &server->idle_tubes);
-    server->idle_tube_count = 0;
-    while ((link = htw__ring_pop_front(&idle)) != NULL) {
-        struct htw__tube *tube = HTW__HOLDER(link, htw__tube, idle);
-        if (has_queue(server, tube->name)) {
-            htw__ring_push_back(&server->idle_tubes, &tube->idle);
-            server->idle_tube_count++;
-        } else {
-            drop(server, tube);
-        }
+void htw__tubes_in_use(const struct htw__server *server, struct htw__buffer *ret_names) {
+    for (const struct htw__link *link = server->all_tubes._next; link != &server->all_tubes;
+         link = link->_next) {
+        const struct htw__tube *tube = HTW__HOLDER(link, htw__tube, all);
+        if (!is_idle(tube))
+            htw__buffer_append(ret_names, tube->name, strlen(tube->name) + 1);
     }
-    server->idle_tubes_max = IDLE_MIN + 2 * server->idle_tube_count;
-}
-
-void htw__tube_release(struct htw__server *server, struct htw__tube *tube) {
-    if (!is_idle(tube))
-        return;
-    if (!has_queue(server, tube->name)) {
-        drop(server, tube);
-        return;
-    }
-    htw__ring_push_back(&server->idle_tubes, &tube->idle);
-    set_listed(server, tube, true);
-    if (++server->idle_tube_count > server->idle_tubes_max)
-        sweep(server);
 }
 
 bool htw__tube_exists(const struct htw__server *server, const char *name) {
@@ -162,9 +125,7 @@ void htw__tube_ignore_all(struct htw__connection *connection) {
 
 void htw__tubes_init(struct htw__server *server, const struct htw_allocator *allocator) {
     htw__key_table_init(&server->tubes, allocator);
-    htw__ring_init(&server->idle_tubes);
     htw__ring_init(&server->all_tubes);
-    server->idle_tubes_max = IDLE_MIN;
 }
 
 void htw__tubes_fini(struct htw__server *server) {

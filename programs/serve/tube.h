@@ -3,7 +3,7 @@
  * tube.h - what the server knows of a tube beside the queue of the journal: who uses it, and what it counts.
  *
  * It is there as long as connections use or watch it, or jobs of it are reserved. Without these it is idle, and stays for
- * its counts while the queue has jobs: idle ones are looked through when there are twice as many as the last time.
+ * its counts while the queue has jobs. If the last of these does not end by the protocol, it stays until it is used again.
  */
 #ifndef HTW_SERVE_TUBE_H
 #define HTW_SERVE_TUBE_H
@@ -12,15 +12,12 @@
 
 struct htw__tube {
     struct htw__key_node node; /* by name */
-    struct htw__link idle;     /* in the list of the server, if it `is_listed` */
-    struct htw__link all;      /* in that of all tubes; changes with the mutex held */
-    bool is_listed;            /* likewise */
+    struct htw__link all;      /* in the list of the server */
     uint64_t users, watchers;
     uint64_t
         holders; /* reservations, and operations under way; of the tube `default` one more, for ever */
     uint64_t total_jobs, deletes, pauses;
     uint32_t pause_s;
-    uint32_t size; /* of the name */
     char name[];
 };
 
@@ -29,6 +26,9 @@ struct htw__tube *htw__tube_get(struct htw__server *server, const char *name);
 
 /* To be called when one of its users has gone. May free it. */
 void htw__tube_release(struct htw__server *server, struct htw__tube *tube);
+
+/* Appends the names of those that are not idle, each with its NUL. */
+void htw__tubes_in_use(const struct htw__server *server, struct htw__buffer *ret_names);
 
 /* Whether it exists for clients: somebody uses or watches it, or it has jobs. */
 bool htw__tube_exists(const struct htw__server *server, const char *name);
