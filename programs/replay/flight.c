@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What an array has room for at first. */
-#define FIRST 1024
-
 void htw__flight_init(struct htw__flight *flight) {
     *flight = (struct htw__flight) { .pid = 0 };
 }
@@ -28,25 +25,19 @@ int64_t htw__flight_end_ns(const struct htw__flight *flight) {
     return flight->event_count == 0 ? 0 : flight->events[flight->event_count - 1].time_ns;
 }
 
-void *htw__flight_grow(void *array, size_t *capacity, size_t size) {
-    size_t wanted = *capacity == 0 ? FIRST : *capacity * 2;
-    void *grown = realloc(array, wanted * size);
-    if (grown != NULL)
-        *capacity = wanted;
-    return grown;
+void *htw__flight_grow(void *array, size_t count, size_t size) {
+    bool is_full = (count & (count - 1)) == 0; /* it doubles at powers of two */
+    return is_full ? realloc(array, (count == 0 ? 1 : 2 * count) * size) : array;
 }
 
 struct htw__flight_site *htw__flight_add_site(struct htw__flight *flight) {
-    if (flight->site_count == flight->site_capacity) {
-        struct htw__flight_site *grown = htw__flight_grow(flight->sites, &flight->site_capacity,
-                                                          sizeof(struct htw__flight_site));
-        if (grown == NULL)
-            return NULL;
-        flight->sites = grown;
-    }
-    struct htw__flight_site *site = &flight->sites[flight->site_count++];
-    *site = (struct htw__flight_site) { .armed = 0 };
-    return site;
+    struct htw__flight_site *sites =
+        htw__flight_grow(flight->sites, flight->site_count, sizeof(struct htw__flight_site));
+    if (sites == NULL)
+        return NULL;
+    flight->sites = sites;
+    sites[flight->site_count] = (struct htw__flight_site) { .armed = 0 };
+    return &sites[flight->site_count++];
 }
 
 /* ---- order */

@@ -67,9 +67,9 @@ struct htw__flight {
     int64_t clock_ns, wall_ns; /* of one instant, when the record was made */
     size_t scheduler_count;
     struct htw__flight_site *sites;
-    size_t site_count, site_capacity;
+    size_t site_count;
     struct htw__flight_event *events;
-    size_t event_count, event_capacity;
+    size_t event_count;
     struct htw__flight_mark *marks; /* in order of time */
     size_t mark_count;
     uint64_t skipped; /* events of kinds that are not known */
@@ -81,8 +81,8 @@ struct htw__flight {
 void htw__flight_init(struct htw__flight *flight);
 void htw__flight_fini(struct htw__flight *flight);
 
-/* A larger array, of at least one element more; NULL: there is no memory. */
-void *htw__flight_grow(void *array, size_t *capacity, size_t size);
+/* An array of `count` elements, with room for one more; NULL: there is no memory. */
+void *htw__flight_grow(void *array, size_t count, size_t size);
 
 /* A new site, without a name; NULL: there is no memory. */
 struct htw__flight_site *htw__flight_add_site(struct htw__flight *flight);

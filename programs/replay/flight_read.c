@@ -150,19 +150,6 @@ static bool find_index(const json_t *value, size_t count, bool may_be_none, uint
     return index >= 0 && index < (json_int_t)count;
 }
 
-static const char *reserve_event(struct htw__flight *flight) {
-    if (flight->event_count == HTW__FLIGHT_EVENTS_MAX)
-        return "more events than htw replay can show";
-    if (flight->event_count < flight->event_capacity)
-        return NULL;
-    struct htw__flight_event *grown =
-        htw__flight_grow(flight->events, &flight->event_capacity, sizeof(struct htw__flight_event));
-    if (grown == NULL)
-        return no_memory;
-    flight->events = grown;
-    return NULL;
-}
-
 static const char *take_event(struct htw__flight *flight, const json_t *array) {
     struct htw__flight_event event = { .order = (uint32_t)flight->event_count };
     uint32_t scheduler;
@@ -180,9 +167,13 @@ static const char *take_event(struct htw__flight *flight, const json_t *array) {
         !find_handle(json_array_get(array, 4), &event.handle) ||
         !find_ns(json_array_get(array, 5), &event.value))
         return "not an event";
-    const char *why = reserve_event(flight);
-    if (why != NULL)
-        return why;
+    if (flight->event_count == HTW__FLIGHT_EVENTS_MAX)
+        return "more events than htw replay can show";
+    struct htw__flight_event *events =
+        htw__flight_grow(flight->events, flight->event_count, sizeof(struct htw__flight_event));
+    if (events == NULL)
+        return no_memory;
+    flight->events = events;
     event.scheduler = (uint16_t)scheduler;
     flight->events[flight->event_count++] = event;
     return NULL;
