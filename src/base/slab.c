@@ -54,24 +54,12 @@ static struct htw__slab_page *page_of(const struct htw__slab *slab, const struct
         slab, htw__status_page(atomic_load_explicit(&cell->status, memory_order_relaxed)));
 }
 
-static void push(struct htw__slab *slab, uint32_t *list, struct htw__slab_page *page) {
-    page->previous = HTW__SLAB_NONE;
-    page->next = *list;
-    if (*list != HTW__SLAB_NONE)
-        htw__slab_page(slab, *list)->previous = page->number;
-    *list = page->number;
+static struct htw__slab_page *first_of(const struct htw__link *ring) {
+    return htw__ring_is_empty(ring) ? NULL
+                                    : HTW_CONTAINER_OF(ring->_next, struct htw__slab_page, link);
 }
 
-static void unlink_page(struct htw__slab *slab, uint32_t *list, struct htw__slab_page *page) {
-    if (page->next != HTW__SLAB_NONE)
-        htw__slab_page(slab, page->next)->previous = page->previous;
-    if (page->previous != HTW__SLAB_NONE)
-        htw__slab_page(slab, page->previous)->next = page->next;
-    else
-        *list = page->next;
-}
-
-/* Whether it has a free cell, and so is in the list `partial` or `empty`. */
+/* Whether it has a free cell, and so is in `partial` or `empty`. */
 static bool has_room(const struct htw__slab_page *page) {
     return page->free != HTW__SLAB_NONE || page->fresh < HTW__SLAB_PAGE_CELLS;
 }
@@ -82,12 +70,11 @@ void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocato
         /* The last index of 32 bits is HTW__SLAB_NONE. */
         .page_limit = (1u << (index_bits - HTW__SLAB_PAGE_BITS)) - (index_bits == 32),
         .generation_max = UINT32_MAX >> (32u - generation_bits),
-        .partial = HTW__SLAB_NONE,
-        .empty = HTW__SLAB_NONE,
-        .exhausted = HTW__SLAB_NONE,
-        .unmapped = HTW__SLAB_NONE,
         .allocator = *allocator,
     };
+    htw__ring_init(&slab->partial);
+    htw__ring_init(&slab->empty);
+    htw__ring_init(&slab->unmapped);
 }
 
 void htw__slab_fini(struct htw__slab *slab) {
@@ -140,22 +127,21 @@ static int create_entry(struct htw__slab *slab, struct htw__slab_page **ret_page
 }
 
 int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
-    struct htw__slab_page *page;
-    if (slab->unmapped != HTW__SLAB_NONE) {
-        page = htw__slab_page(slab, slab->unmapped);
-        slab->unmapped = page->next;
-    } else {
-        int error = create_entry(slab, &page);
-        if (error != 0)
-            return error;
-    }
+    struct htw__slab_page *page = first_of(&slab->unmapped);
+    int error = 0;
+    if (page != NULL)
+        htw__link_unlink(&page->link);
+    else
+        error = create_entry(slab, &page);
+    if (error != 0)
+        return error;
     page->used = 0;
     page->retired = false;
     page->free = HTW__SLAB_NONE;
     page->highest = page->min_generation;
     set_fresh(slab, page, 0);
     set_cells(slab, page, cells);
-    push(slab, &slab->empty, page);
+    htw__ring_push_front(&slab->empty, &page->link);
     slab->empty_count++;
     slab->present_count++;
     return 0;
@@ -179,17 +165,11 @@ void htw__slab_take_over(const struct htw__slab *slab, uint32_t index) {
 }
 
 struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) {
-    struct htw__slab_page *page;
-    if (slab->exhausted != HTW__SLAB_NONE) {
-        page = htw__slab_page(slab, slab->exhausted);
-        unlink_page(slab, &slab->exhausted, page);
-    } else if (slab->empty_count > spare) {
-        page = htw__slab_page(slab, slab->empty);
-        unlink_page(slab, &slab->empty, page);
-        slab->empty_count--;
-    } else {
+    if (slab->empty_count <= spare)
         return NULL;
-    }
+    struct htw__slab_page *page = first_of(&slab->empty);
+    htw__link_unlink(&page->link);
+    slab->empty_count--;
     struct htw__cell *cells = page->cells;
     slab->present_count--;
     if (HTW__ANNOTATED())
@@ -197,10 +177,8 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) 
     set_cells(slab, page, NULL);
     /* `highest` is the generation of a free cell: no handle has it yet. */
     page->min_generation = page->highest;
-    if (!page->retired) { /* a retired entry is never used again */
-        page->next = slab->unmapped;
-        slab->unmapped = page->number;
-    }
+    if (!page->retired) /* a retired entry is never used again */
+        htw__ring_push_front(&slab->unmapped, &page->link);
     return cells;
 }
 
@@ -223,42 +201,36 @@ static struct htw__cell *allocate_from(const struct htw__slab *slab, struct htw_
     return cell;
 }
 
-/* After each change of the list `partial`. */
+/* After each change of `partial`. */
 static void set_current(struct htw__slab *slab) {
-    slab->current = slab->partial == HTW__SLAB_NONE ? NULL : htw__slab_page(slab, slab->partial);
+    slab->current = first_of(&slab->partial);
 }
 
 struct htw__cell *htw__slab_allocate_slow(struct htw__slab *slab, uint32_t *ret_index) {
     struct htw__slab_page *page = slab->current;
-    if (page == NULL && slab->empty != HTW__SLAB_NONE) {
-        page = htw__slab_page(slab, slab->empty);
-        unlink_page(slab, &slab->empty, page);
+    if (page == NULL && (page = first_of(&slab->empty)) != NULL) {
+        htw__link_unlink(&page->link);
         slab->empty_count--;
-        push(slab, &slab->partial, page);
+        htw__ring_push_front(&slab->partial, &page->link);
     }
     if (page == NULL)
         return NULL;
     struct htw__cell *cell = allocate_from(slab, page);
     if (!has_room(page))
-        unlink_page(slab, &slab->partial, page);
+        htw__link_unlink(&page->link);
     set_current(slab);
     *ret_index = page->number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - page->cells);
     return cell;
 }
 
-/* Puts a page into its list again after one of its cells was freed. */
+/* Puts a page into its ring again after one of its cells was freed. */
 static void relist(struct htw__slab *slab, struct htw__slab_page *page, bool had_room) {
     if (had_room)
-        unlink_page(slab, &slab->partial, page);
-    if (page->used == 0 && has_room(page)) {
-        push(slab, &slab->empty, page);
+        htw__link_unlink(&page->link);
+    if (has_room(page)) /* to the front: its freed cell is in the cache, and is used next */
+        htw__ring_push_front(page->used == 0 ? &slab->empty : &slab->partial, &page->link);
+    if (has_room(page) && page->used == 0)
         slab->empty_count++;
-    } else if (page->used == 0) {
-        push(slab, &slab->exhausted, page);
-    } else if (has_room(page)) {
-        /* To the front: its freed cell is in the cache, and is used next. */
-        push(slab, &slab->partial, page);
-    }
     set_current(slab);
 }
 

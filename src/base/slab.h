@@ -17,6 +17,7 @@
 
 #include "alloc.h"
 #include "compiler.h"
+#include "list.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -54,27 +55,27 @@ struct htw__slab_page {
     uint32_t min_generation; /* the generation with which fresh cells begin */
     uint32_t highest;        /* the highest generation of any cell freed in this memory */
     uint32_t number;
-    uint32_t next, previous; /* in its list; in `unmapped` only `next` is used */
-    bool retired; /* one of its cells is; then so is the entry when the page is released */
+    bool retired;          /* one of its cells is; then so is the entry when the page is released */
+    struct htw__link link; /* in a ring of the slab; full or exhausted: in none */
 };
 
 struct htw__slab {
     alignas(64) struct htw__slab_view *_Atomic views[HTW__SLAB_SEGMENTS];
     alignas(64) struct htw__slab_page *current; /* the first of `partial`; NULL: there is none */
+    struct htw__link
+        partial;            /* ring: pages with used and free cells; the last freed into is first */
+    struct htw__link empty; /* ring: pages with no cell in use */
+    struct htw__link unmapped; /* ring: entries whose page was released */
     struct htw__slab_page *pages[HTW__SLAB_SEGMENTS];
     uint32_t page_count;     /* entries of the directory in use or unmapped */
     uint32_t page_limit;     /* the most there may be */
     uint32_t generation_max; /* the last that fits into a handle */
-    uint32_t partial;        /* pages with used and free cells; the last freed into is first */
-    uint32_t empty;          /* pages with no cell in use */
-    uint32_t exhausted;      /* pages with all cells retired */
-    uint32_t unmapped;       /* entries whose page was released */
     uint32_t empty_count;
     uint32_t present_count; /* pages that hold memory */
     struct htw_allocator allocator;
 };
 
-/* At most 2^`index_bits` cells (12 to 32), and 2^`generation_bits` generations (16 to 32). */
+/* At most 2^`index_bits` cells (12 to 32), and 2^`generation_bits` generations (16 to 32). The slab must not move. */
 void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
                     uint32_t index_bits, uint32_t generation_bits);
 
@@ -90,7 +91,7 @@ void htw__slab_release_page(const struct htw__slab *slab, struct htw__cell *cell
 int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells);
 
 /* Removes a page without used cells, for htw__slab_release_page(), as long as there are more than
-   `spare` of them; NULL: there are not. A page with all cells retired is not counted. */
+   `spare` of them; NULL: there are not. A page with all cells retired stays: that takes days. */
 struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare);
 
 /* Memory that the slab holds. */
