@@ -288,12 +288,12 @@ static int find(struct list *list) {
 
 /* ---- visits */
 
-/* Visits what was found, up to `most`, and forgets it. The place is behind the last one that was visited, or behind all.
-   Whether to go on. */
-static bool show(struct list *list, uint32_t most, htw_job_visit *visit, void *context,
+/* Visits what was found, up to `most`, or nothing after an error, and forgets it. The place is behind the last one that was
+   visited, or behind all. Whether to go on. */
+static bool show(struct list *list, int error, uint32_t most, htw_job_visit *visit, void *context,
                  uint32_t *shown) {
     struct copy *next;
-    bool goes_on = true;
+    bool goes_on = error == 0;
     for (struct copy *copy = list->first; copy != NULL; copy = next) {
         next = copy->next;
         if (goes_on) {
@@ -318,10 +318,13 @@ static int run(struct list *list, uint32_t count, htw_job_visit *visit, void *co
     int error;
     bool goes_on;
     do {
+        const struct list_place before = list->place;
         forget_copies(list);
         error = find(list);
-        goes_on = show(list, count, visit, context, &shown);
-    } while (error == 0 && goes_on && is_full(list));
+        if (error != 0)
+            list->place = before;
+        goes_on = show(list, error, count, visit, context, &shown);
+    } while (goes_on && is_full(list));
     return error == 0 ? (int)shown : error;
 }
 
@@ -338,7 +341,7 @@ int htw_journal_peek(struct htw_journal *journal, uint64_t id, htw_job_visit *vi
     forget_copies(&list);
     error = find_job(&list, id, false);
     error = htw__snapshot_end(journal, list.database, error);
-    (void)show(&list, 1, visit, context, &shown);
+    (void)show(&list, error, 1, visit, context, &shown);
     return error != 0 || shown == 1 ? error
                                     : htw__journal_fail(-ENOENT, "%s: there is no job %llu",
                                                         journal->path.name, (unsigned long long)id);
