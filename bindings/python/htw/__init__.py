@@ -16,19 +16,18 @@ from htw._base import (
     FullError,
     Key,
     KeyExistsError,
+    Stats,
     StoppedError,
 )
 from htw._native import ffi as _ffi
 from htw._native import lib as _lib
 from htw._scheduler import (
     Clock,
-    Distribution,
     Group,
     Observe,
     Outcome,
     Repeat,
     Scheduler,
-    SchedulerStats,
     Timer,
     Unexpired,
 )
@@ -37,7 +36,7 @@ from htw._scheduler import (
 library_version: str = _ffi.string(_lib.htw_version()).decode()
 
 __all__ = [
-    "Backoff", "BusyError", "Clock", "DeadlockError", "Distribution", "Error", "ForkedError", "FullError",
-    "Group", "Key", "KeyExistsError", "Observe", "Outcome", "Repeat", "Scheduler", "SchedulerStats", "StoppedError",
+    "Backoff", "BusyError", "Clock", "DeadlockError", "Error", "ForkedError", "FullError",
+    "Group", "Key", "KeyExistsError", "Observe", "Outcome", "Repeat", "Scheduler", "Stats", "StoppedError",
     "Timer", "Unexpired", "library_version",
 ]

@@ -8,7 +8,7 @@ import operator
 import sys
 import threading
 from datetime import timedelta
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Callable, NoReturn, Optional, Type, TypeVar, Union
 
 from htw._native import ffi, lib
@@ -18,6 +18,16 @@ NEVER_NS: int = 2**63 - 1
 
 Key = Union[bytes, bytearray, memoryview, str]
 _Closing = TypeVar("_Closing", bound="Closing")
+
+
+class Stats(SimpleNamespace):
+    """Statistics: the members of a struct of C as integers; of a distribution, as Stats. ``vars()`` makes a dictionary."""
+
+
+def stats_of(native: Any) -> Stats:
+    """What a struct of C has."""
+    values = {name: getattr(native, name) for name, _ in ffi.typeof(native).fields if name != "struct_size"}
+    return Stats(**{name: value if isinstance(value, int) else stats_of(value) for name, value in values.items()})
 
 
 class Error(OSError):

@@ -10,7 +10,6 @@ from typing import Any, Callable, Optional, Protocol
 
 from htw._base import NEVER_NS, Error, Key, error_of, to_bytes, to_index, to_ns, to_seconds
 from htw._native import lib as _library
-from htw._scheduler import Distribution
 
 try:
     from htw._journal_native import ffi, lib
@@ -91,39 +90,6 @@ class QueueStats:
     waiting: int
     paused_until: Optional[float]
     policy: QueuePolicy
-
-
-@dataclass(frozen=True)
-class JournalStats:
-    """Counters since the journal was opened; htw/journal.h explains each."""
-
-    found: int
-    put: int
-    done: int
-    cancelled: int
-    replaced: int
-    delivered: int
-    refused: int
-    failed: int
-    commits: int
-    checkpoints: int
-    jobs: int
-    in_flight: int
-    in_memory: int
-    queued: int
-    memory_bytes: int
-    log_bytes: int
-    delayed: int
-    ready: int
-    leased: int
-    buried: int
-    queues: int
-    requests: int
-    oldest_ns: int
-    stopped: int
-    commit: Distribution
-    durable: Distribution
-    lateness: Distribution
 
 
 # ---- results
@@ -338,7 +304,7 @@ class NativeChange:
         return [job.id for job in self.jobs]
 
 
-def stats_of(name: Optional[str], stats: Any) -> QueueStats:
+def queue_of(name: Optional[str], stats: Any) -> QueueStats:
     policy = stats.policy
     return QueueStats(name, stats.delayed, stats.ready, stats.leased, stats.buried, stats.waiting,
                       None if stats.paused_until_ns == NOW_NS else to_seconds(stats.paused_until_ns),

@@ -10,9 +10,8 @@ import sys
 import threading
 import warnings
 import weakref
-from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Any, Callable, NamedTuple, Optional, TypeVar
+from typing import Any, Callable, NamedTuple, Optional
 
 from htw._base import (
     NEVER_NS,
@@ -21,10 +20,12 @@ from htw._base import (
     Duration,
     Key,
     Lease,
+    Stats,
     checked,
     enter,
     fail,
     report,
+    stats_of,
     text_of,
     to_bytes,
     to_ns,
@@ -72,54 +73,6 @@ class Repeat(enum.IntEnum):
     BURST = 1  #: fixed rate; overdue runs follow one another until they have caught up
     DELAY = 2  #: fixed rate; if a run was overdue, later periods count from its end
     AFTER = 3  #: fixed delay, from the end of a run to the start of the next one
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """The distribution of a duration, in nanoseconds. Percentiles are at most 1/64 too high."""
-
-    count: int
-    sum_ns: int
-    p50_ns: int
-    p90_ns: int
-    p99_ns: int
-    p999_ns: int
-    max_ns: int
-
-
-@dataclass(frozen=True)
-class SchedulerStats:
-    """Counters since the scheduler was created; htw/scheduler.h explains each."""
-
-    scheduled: int
-    fired: int
-    cancelled: int
-    handed_back: int
-    runs: int
-    late: int
-    missed: int
-    refused: int
-    moved: int
-    demoted: int
-    wakeups: int
-    empty_wakeups: int
-    pending: int
-    running: int
-    memory_bytes: int
-    lateness: Distribution
-    callback: Distribution
-
-
-_Stats = TypeVar("_Stats")
-
-
-def copy_of(kind: type[_Stats], native: Any) -> _Stats:
-    """The statistics of a struct of C, whose members have the same names."""
-    values = {}
-    for name, type_name in kind.__annotations__.items():
-        value = getattr(native, name)
-        values[name] = copy_of(Distribution, value) if type_name == "Distribution" else value
-    return kind(**values)
 
 
 class Unexpired(NamedTuple):
@@ -648,12 +601,12 @@ class Scheduler(Closing):
     def __bool__(self) -> bool:
         return True
 
-    def stats(self) -> SchedulerStats:
-        """The statistics; ``dataclasses.asdict()`` makes them a dictionary."""
+    def stats(self) -> Stats:
+        """The statistics since the scheduler was created; htw/observe.h explains each."""
         stats = ffi.new("struct htw_scheduler_stats *")
         lib.htw_scheduler_stats_init(stats)
         checked(lib.htw_scheduler_get_stats(self._pointer, stats))
-        return copy_of(SchedulerStats, stats)
+        return stats_of(stats[0])
 
     def prometheus(self) -> str:
         """The statistics in the text format of Prometheus."""

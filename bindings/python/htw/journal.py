@@ -42,8 +42,10 @@ from htw._base import (
     Error,
     Key,
     KeyExistsError,
+    Stats,
     limit_ns,
     report,
+    stats_of,
     text_of,
     to_bytes,
     to_index,
@@ -56,7 +58,6 @@ from htw._jobs import (
     Change,
     JobInfo,
     JobState,
-    JournalStats,
     LeaseEndedError,
     NativeChange,
     QueuePolicy,
@@ -71,12 +72,12 @@ from htw._jobs import (
     job_of,
     name_of,
     name_to_c,
-    stats_of,
+    queue_of,
 )
 from htw._journal_native import ffi, lib
-from htw._scheduler import Clock, Scheduler, copy_of
+from htw._scheduler import Clock, Scheduler
 
-__all__ = ["Change", "JobInfo", "JobState", "Journal", "JournalStats", "Later", "Lease", "LeaseEndedError",
+__all__ = ["Change", "JobInfo", "JobState", "Journal", "Later", "Lease", "LeaseEndedError",
            "NoLease", "QueuePolicy", "QueueStats", "Step", "Synchronous", "put_in"]
 
 T = TypeVar("T")
@@ -669,14 +670,14 @@ class Journal(Closing):
         if result == -errno.ENOENT:
             return None
         checked(result)
-        return stats_of(name, stats)
+        return queue_of(name, stats)
 
     def queues(self) -> list[QueueStats]:
         """The numbers of all queues, the default queue first."""
         stats = ffi.new("struct htw_queue_stats **")
         count = checked(lib.py_list_queues(self._pointer, stats))
         try:
-            return [stats_of(name_of(stats[0][i].name), stats[0][i]) for i in range(count)]
+            return [queue_of(name_of(stats[0][i].name), stats[0][i]) for i in range(count)]
         finally:
             lib.py_free_queues(stats[0], count)
 
@@ -701,12 +702,12 @@ class Journal(Closing):
 
     # ---- the rest
 
-    def stats(self) -> JournalStats:
-        """The statistics; ``dataclasses.asdict()`` makes them a dictionary."""
+    def stats(self) -> Stats:
+        """The statistics since the journal was opened; htw/journal.h explains each."""
         stats = ffi.new("struct htw_journal_stats *")
         lib.htw_journal_stats_init(stats)
         checked(lib.py_get_stats(self._pointer, stats))
-        return copy_of(JournalStats, stats)
+        return stats_of(stats[0])
 
     def prometheus(self) -> str:
         """The statistics in the text format of Prometheus."""

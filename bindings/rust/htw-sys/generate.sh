@@ -19,7 +19,7 @@ generate() {
     done >"$work/all.h"
     LIBCLANG_PATH=${LIBCLANG_PATH:-/usr/lib/llvm-14/lib} PATH=/usr/bin:$PATH bindgen "$work/all.h" \
         --rust-target 1.47 --size_t-is-usize --ctypes-prefix ::std::os::raw --no-prepend-enum-name \
-        --no-doc-comments --no-derive-debug --no-recursive-allowlist \
+        --no-doc-comments --no-recursive-allowlist \
         --allowlist-file ".*/(all|$(echo "$headers" | tr ' ' '|'))\.h" \
         --blocklist-item 'HTW_VERSION.*' --blocklist-item 'HTW__.*' "$@" -- "-I$root/include" |
         sed 's/rust_HTW_/HTW_/; /^\/\* automatically generated/d; /^$/d'

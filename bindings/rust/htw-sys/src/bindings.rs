@@ -26,7 +26,7 @@ extern "C" {
     pub fn htw_strerror(result: ::std::os::raw::c_int) -> *const ::std::os::raw::c_char;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_allocator {
     pub allocate: ::std::option::Option<
         unsafe extern "C" fn(
@@ -46,7 +46,7 @@ pub struct htw_allocator {
     pub context: *mut ::std::os::raw::c_void,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_distribution {
     pub count: u64,
     pub sum_ns: u64,
@@ -60,13 +60,13 @@ pub const HTW_DONE: htw_wheel_progress = 0;
 pub const HTW_MORE: htw_wheel_progress = 1;
 pub type htw_wheel_progress = ::std::os::raw::c_uint;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw__link {
     pub _next: *mut htw__link,
     pub _back: *mut *mut htw__link,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_backoff {
     pub _initial_ns: i64,
     pub _cap_ns: i64,
@@ -77,7 +77,7 @@ pub struct htw_backoff {
     pub _attempts: ::std::os::raw::c_uint,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_backoff_options {
     pub struct_size: usize,
     pub initial_ns: i64,
@@ -113,19 +113,19 @@ extern "C" {
     pub fn htw_backoff_attempts(backoff: *const htw_backoff) -> ::std::os::raw::c_uint;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_timer {
     pub _link: htw__link,
     pub _deadline: u64,
     pub _location: u64,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_wheel {
     _unused: [u8; 0],
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_wheel_options {
     pub struct_size: usize,
     pub size: u32,
@@ -231,7 +231,7 @@ extern "C" {
     ) -> usize;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_wheel_bucket {
     pub tick: u64,
     pub timers: u64,
@@ -252,7 +252,7 @@ extern "C" {
     pub fn htw_wheel_dump(wheel: *const htw_wheel, stream: *mut FILE) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_wheel_stats {
     pub struct_size: usize,
     pub scheduled: u64,
@@ -284,7 +284,7 @@ pub const HTW_CLOCK_REALTIME: htw_clock = 3;
 pub const HTW_CLOCK_MANUAL: htw_clock = 4;
 pub type htw_clock = ::std::os::raw::c_uint;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_scheduler_options {
     pub struct_size: usize,
     pub tick_ns: i64,
@@ -323,13 +323,13 @@ pub const HTW_DAY: i64 = 86400000000000;
 pub const HTW_TICK_NS_MIN: i64 = 1000;
 pub const HTW_TICK_NS_MAX: i64 = 3600000000000;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_scheduler {
     _unused: [u8; 0],
 }
 pub type htw_handle = u64;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_expiration {
     pub scheduler: *mut htw_scheduler,
     pub handle: htw_handle,
@@ -344,7 +344,7 @@ pub type htw_callback = ::std::option::Option<
 pub type htw_release_hook =
     ::std::option::Option<unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void)>;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_unexpired {
     pub handle: htw_handle,
     pub callback: htw_callback,
@@ -411,7 +411,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_spec {
     pub struct_size: usize,
     pub callback: htw_callback,
@@ -497,7 +497,7 @@ extern "C" {
     ) -> *const ::std::os::raw::c_char;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_site {
     pub callback: htw_callback,
     pub name: *const ::std::os::raw::c_char,
@@ -521,7 +521,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_stack {
     pub depth: u32,
     pub frames: [*const ::std::os::raw::c_void; 16usize],
@@ -569,7 +569,7 @@ extern "C" {
         -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_group {
     _unused: [u8; 0],
 }
@@ -622,12 +622,12 @@ extern "C" {
     ) -> htw_handle;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_task {
     _unused: [u8; 0],
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_executor {
     pub execute: ::std::option::Option<
         unsafe extern "C" fn(
@@ -658,7 +658,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_scheduler_stats {
     pub struct_size: usize,
     pub scheduled: u64,
@@ -695,7 +695,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_scheduler_histograms {
     pub struct_size: usize,
     pub lateness: [u64; 24usize],
@@ -735,7 +735,7 @@ pub const HTW_VISIT_SHARDS: htw_visit = 6;
 pub const HTW_VISIT_LEVELS: htw_visit = 7;
 pub type htw_visit = ::std::os::raw::c_uint;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_site_stats {
     pub site: *const htw_site,
     pub address: *const ::std::os::raw::c_void,
@@ -750,7 +750,7 @@ pub struct htw_site_stats {
     pub wakeups: u64,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_group_stats {
     pub name: *const ::std::os::raw::c_char,
     pub address: *const ::std::os::raw::c_void,
@@ -758,7 +758,7 @@ pub struct htw_group_stats {
     pub paused: bool,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_wakeup {
     pub left_ns: i64,
     pub timers: u64,
@@ -768,7 +768,7 @@ pub struct htw_wakeup {
     pub handle: htw_handle,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_herd {
     pub ago_ns: i64,
     pub timers: u64,
@@ -777,7 +777,7 @@ pub struct htw_herd {
     pub callback: htw_callback,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_event {
     pub number: u64,
     pub kind: htw_event_kind,
@@ -791,7 +791,7 @@ pub struct htw_event {
     pub callback: htw_callback,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_scheduler_shard {
     pub scheduled: u64,
     pub cancelled: u64,
@@ -802,7 +802,7 @@ pub struct htw_scheduler_shard {
     pub memory_bytes: u64,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_scheduler_level {
     pub bucket_ns: i64,
     pub buckets: u32,
@@ -834,7 +834,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_purgatory {
     _unused: [u8; 0],
 }
@@ -847,18 +847,18 @@ pub const HTW_WATCHED: htw_submission = 0;
 pub const HTW_FINISHED: htw_submission = 1;
 pub type htw_submission = ::std::os::raw::c_uint;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_key {
     pub bytes: *const ::std::os::raw::c_void,
     pub size: usize,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw__watch {
     pub _cell: usize,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw__threshold_node {
     pub _parent: *mut htw__threshold_node,
     pub _left: *mut htw__threshold_node,
@@ -886,13 +886,13 @@ pub union htw_request__bindgen_ty_1 {
     pub _on_threshold: htw_request__bindgen_ty_1__bindgen_ty_2,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_request__bindgen_ty_1__bindgen_ty_1 {
     pub _watches: *mut htw__watch,
     pub _bytes: usize,
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_request__bindgen_ty_1__bindgen_ty_2 {
     pub _node: htw__threshold_node,
     pub _condition: *mut htw__condition,
@@ -910,7 +910,7 @@ pub type htw_request_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, request: *mut htw_request),
 >;
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_purgatory_options {
     pub struct_size: usize,
     pub try_complete: ::std::option::Option<
@@ -1020,7 +1020,7 @@ extern "C" {
     ) -> i64;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_purgatory_stats {
     pub struct_size: usize,
     pub submitted: u64,
@@ -1053,7 +1053,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw_threshold {
     _unused: [u8; 0],
 }
@@ -1093,7 +1093,7 @@ extern "C" {
     pub fn htw_threshold_value(threshold: *mut htw_threshold) -> u64;
 }
 #[repr(C)]
-#[derive(Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct htw__condition {
     pub _address: u8,
 }
@@ -1106,7 +1106,7 @@ mod calendar {
     pub const HTW_CALENDAR_CATCH_UP_MAX: u32 = 1000;
     pub const HTW_CALENDAR_MISSED_MAX: u32 = 10000;
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_zone {
         _unused: [u8; 0],
     }
@@ -1123,7 +1123,7 @@ mod calendar {
         pub fn htw_zone_offset(zone: *const htw_zone, instant_ns: i64) -> i32;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_calendar {
         pub _seconds: u64,
         pub _minutes: u64,
@@ -1199,7 +1199,7 @@ mod calendar {
         ) -> i64;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_calendar_spec {
         pub struct_size: usize,
         pub calendar: htw_calendar,
@@ -1253,12 +1253,12 @@ mod journal {
     pub const HTW_QUEUES_MAX: u32 = 1048576;
     pub const HTW_KICK_MAX: u32 = 65536;
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_journal {
         _unused: [u8; 0],
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_delivery {
         pub journal: *mut htw_journal,
         pub id: u64,
@@ -1290,7 +1290,7 @@ mod journal {
     pub const HTW_SYNCHRONOUS_NORMAL: htw_synchronous = 1;
     pub type htw_synchronous = ::std::os::raw::c_uint;
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_journal_options {
         pub struct_size: usize,
         pub deliver: htw_deliver,
@@ -1353,7 +1353,7 @@ mod journal {
         pub fn htw_journal_done(journal: *mut htw_journal, id: u64) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_job {
         pub struct_size: usize,
         pub deadline_ns: i64,
@@ -1384,7 +1384,7 @@ mod journal {
     pub const HTW_JOB_EXTEND: htw_job_step = 6;
     pub type htw_job_step = ::std::os::raw::c_uint;
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_job_update {
         pub struct_size: usize,
         pub id: u64,
@@ -1400,7 +1400,7 @@ mod journal {
         pub fn htw_job_update_init(update: *mut htw_job_update);
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_journal_change {
         pub struct_size: usize,
         pub done: *const u64,
@@ -1491,7 +1491,7 @@ mod journal {
         pub fn htw_journal_process(journal: *mut htw_journal) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct sqlite3 {
         _unused: [u8; 0],
     }
@@ -1505,7 +1505,7 @@ mod journal {
         pub fn htw_journal_wake(journal: *mut htw_journal) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_lease {
         pub struct_size: usize,
         pub queues: *const *const ::std::os::raw::c_char,
@@ -1549,7 +1549,7 @@ mod journal {
         ) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_job_info {
         pub id: u64,
         pub state: htw_job_state,
@@ -1583,7 +1583,7 @@ mod journal {
         ) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_list_place {
         pub _private: [u64; 20usize],
     }
@@ -1599,7 +1599,7 @@ mod journal {
         ) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_queue_policy {
         pub struct_size: usize,
         pub attempts_max: u32,
@@ -1626,7 +1626,7 @@ mod journal {
         ) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
-    #[derive(Copy, Clone)]
+    #[derive(Debug, Copy, Clone)]
     pub struct htw_queue_stats {
         pub struct_size: usize,
         pub name: *const ::std::os::raw::c_char,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! job.rs - what a journal is told and shows: jobs, steps, queues (feature `journal`).
 use crate::raw::{bytes_of, c_text, initial, setters, text_of};
-use crate::stats::{stats, Distribution};
 use crate::time::{instant_ns, time_of, to_duration, to_ns};
 use crate::Error;
 use htw_sys::*;
@@ -330,65 +329,4 @@ record! {
     paused_until: Option<SystemTime> = (raw.paused_until_ns != i64::MIN).then(|| time_of(raw.paused_until_ns));
     /// The policy.
     policy: QueuePolicy = QueuePolicy::of(&raw.policy);
-}
-
-stats! {
-    /// What a [`Journal`](crate::Journal) has done since it was opened. When no thread is in a call and nothing
-    /// waits to be written, `found + put = jobs + done + cancelled + replaced`.
-    JournalStats of htw_journal_stats;
-    /// Jobs that were in the file.
-    found,
-    /// Jobs that were put.
-    put,
-    /// Jobs that were ended.
-    done,
-    /// Jobs that were cancelled.
-    cancelled,
-    /// Jobs that were replaced under a key.
-    replaced,
-    /// Calls of the closure that jobs are delivered to.
-    delivered,
-    /// Calls that were refused because a limit was reached.
-    refused,
-    /// Changes that failed: no space, no memory, or the disk.
-    failed,
-    /// Transactions.
-    commits,
-    /// How often the log was copied into the file.
-    checkpoints,
-    /// Jobs in the file, those in flight included.
-    jobs,
-    /// Jobs that were delivered and are not done.
-    in_flight,
-    /// Jobs of the near future that are in memory.
-    in_memory,
-    /// Changes that wait to be written.
-    queued,
-    /// The memory of the journal, without SQLite's.
-    memory_bytes,
-    /// The size of SQLite's log.
-    log_bytes,
-    /// Jobs whose deadline is to come.
-    delayed,
-    /// Jobs that wait to be leased.
-    ready,
-    /// Jobs that are leased, or in flight.
-    leased,
-    /// Jobs that are buried.
-    buried,
-    /// Queues, the default one included.
-    queues,
-    /// Requests for jobs that wait.
-    requests,
-    /// For how long the oldest job in memory has been due, in nanoseconds.
-    oldest_ns,
-    /// 1: the journal has stopped by itself.
-    stopped,
-    ;
-    /// How long a transaction took.
-    commit,
-    /// From the call of a change until it was durable.
-    durable,
-    /// From the deadline until a job was delivered.
-    lateness,
 }

@@ -2,7 +2,7 @@
 //! journal.rs - jobs in a file, which survive a crash, and queues of them (feature `journal`).
 use crate::callback::PanicHandler;
 use crate::change::Change;
-use crate::job::{Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats, Step};
+use crate::job::{Job, JobInfo, JobState, QueueName, QueuePolicy, QueueStats, Step};
 use crate::lease::{Lease, LeaseNotice, Receiver};
 use crate::open::{check_step, later, Deliver, Open, Stopped};
 use crate::raw::{by_default_new, c_text, initial, opaque, setters};
@@ -465,11 +465,11 @@ impl Journal {
     }
 
     /// The statistics since the journal was opened.
-    pub fn stats(&self) -> Result<JournalStats, Error> {
+    pub fn stats(&self) -> Result<htw_journal_stats, Error> {
         // SAFETY: the library fills in all members.
         let mut raw = unsafe { initial(htw_journal_stats_init) };
         Error::check(unsafe { htw_journal_get_stats(self.raw(), &mut raw) })?;
-        Ok(JournalStats::of(&raw))
+        Ok(raw)
     }
 
     fn raw(&self) -> *mut htw_journal {

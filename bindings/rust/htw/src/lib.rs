@@ -28,7 +28,6 @@ mod raw;
 mod scheduler;
 mod shared;
 mod site;
-mod stats;
 mod time;
 mod timer;
 mod wheel;
@@ -42,7 +41,7 @@ pub use error::Error;
 pub use group::Group;
 pub use iter::{Drain, Expire, Iter};
 #[cfg(feature = "journal")]
-pub use job::{Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Step};
+pub use job::{Job, JobInfo, JobState, QueuePolicy, QueueStats, Step};
 #[cfg(feature = "journal")]
 pub use journal::{journal_error, Journal, JournalOptions, LeaseOptions, ListPlace};
 #[cfg(feature = "journal")]
@@ -51,7 +50,16 @@ pub use nodes::Key;
 pub use observe::Observe;
 pub use outcome::Outcome;
 pub use scheduler::{Scheduler, SchedulerOptions};
-pub use stats::{Distribution, SchedulerStats};
 pub use time::{Clock, Deadline};
 pub use timer::{Builder, Repeat, Timer};
-pub use wheel::{Expired, Progress, Wheel, WheelOptions, WheelStats, NEVER};
+pub use wheel::{Expired, Progress, Wheel, WheelOptions, NEVER};
+
+/// How often a duration was measured, and how long it was, in nanoseconds: `htw/base.h` explains each number.
+pub use htw_sys::htw_distribution as Distribution;
+/// What a [`Journal`] has done since it was opened: `htw/journal.h` explains each number.
+#[cfg(feature = "journal")]
+pub use htw_sys::htw_journal_stats as JournalStats;
+/// What a [`Scheduler`] has done since it was created: `htw/observe.h` explains each number.
+pub use htw_sys::htw_scheduler_stats as SchedulerStats;
+/// What a [`Wheel`] has done since it was created: `htw/wheel_inspect.h` explains each number.
+pub use htw_sys::htw_wheel_stats as WheelStats;

@@ -6,7 +6,6 @@ use crate::observe::Observe;
 use crate::outcome::Outcome;
 use crate::raw::{by_default_new, initial, opaque, setters};
 use crate::shared::Shared;
-use crate::stats::SchedulerStats;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
 use crate::timer::{Builder, Timer};
 use crate::wheel::Progress;
@@ -252,11 +251,11 @@ impl Scheduler {
     }
 
     /// The statistics since the scheduler was created.
-    pub fn stats(&self) -> Result<SchedulerStats, Error> {
+    pub fn stats(&self) -> Result<htw_scheduler_stats, Error> {
         // SAFETY: the library fills in all members.
         let mut raw = unsafe { initial(htw_scheduler_stats_init) };
         Error::check(unsafe { htw_scheduler_get_stats(self.shared.raw(), &mut raw) })?;
-        Ok(SchedulerStats::of(&raw))
+        Ok(raw)
     }
 
     /// What is pending, for people: by the place of the call that has armed it, with

@@ -331,21 +331,12 @@ impl<T> Wheel<T> {
     }
 
     /// Exact counters.
-    pub fn stats(&self) -> WheelStats {
+    pub fn stats(&self) -> htw_wheel_stats {
         // SAFETY: the library fills in all members.
         let mut raw = unsafe { initial(htw_wheel_stats_init) };
         let result = unsafe { htw_wheel_get_stats(self.raw.as_ptr(), &mut raw) };
         debug_assert_eq!(result, 0);
-        WheelStats {
-            inserted: raw.scheduled,
-            moved: raw.moved,
-            removed: raw.cancelled + raw.drained,
-            expired: raw.expired,
-            pending: raw.pending,
-            demoted: raw.demoted,
-            levels: raw.levels,
-            memory_bytes: raw.memory_bytes,
-        }
+        raw
     }
 
     /// Checks all invariants of the wheel in O(pending): 0, or the number of a broken one. For
@@ -373,26 +364,4 @@ impl<T> fmt::Debug for Wheel<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wheel").field("now", &self.now()).field("len", &self.len()).finish()
     }
-}
-
-/// Exact counters of a [`Wheel`]: `inserted = removed + expired + pending`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WheelStats {
-    /// Timers inserted.
-    pub inserted: u64,
-    /// Timers that got another deadline.
-    pub moved: u64,
-    /// Timers removed.
-    pub removed: u64,
-    /// Timers that expired.
-    pub expired: u64,
-    /// Timers that are pending.
-    pub pending: u64,
-    /// How often a timer was moved to a lower level.
-    pub demoted: u64,
-    /// The levels of the wheel.
-    pub levels: u32,
-    /// The memory of the wheel without its timers.
-    pub memory_bytes: u64,
 }

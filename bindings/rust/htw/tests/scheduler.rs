@@ -368,9 +368,9 @@ fn statistics_are_those_of_the_library() {
     let stats = scheduler.stats().unwrap();
     assert_eq!((stats.scheduled, stats.fired, stats.cancelled, stats.pending), (3, 1, 1, 1));
     assert_eq!((stats.runs, stats.late, stats.refused, stats.moved), (1, 1, 1, 2));
-    assert_eq!((stats.lateness.count, stats.lateness.max), (1, 3 * SECOND));
-    assert_eq!((stats.lateness.sum, stats.callback.count), (3 * SECOND, 1));
-    assert!(stats.lateness.p50 >= 3 * SECOND && stats.memory_bytes > 0);
+    assert_eq!((stats.lateness.count, stats.lateness.max_ns), (1, 3_000_000_000));
+    assert_eq!((stats.lateness.sum_ns, stats.callback.count), (3_000_000_000, 1));
+    assert!(stats.lateness.p50_ns >= 3_000_000_000 && stats.memory_bytes > 0);
     scheduler.stop().unwrap();
     assert_eq!(scheduler.stats().unwrap().handed_back, 1);
 }
