@@ -730,7 +730,7 @@ def put_in(connection: sqlite3.Connection, payload: Key = b"", *, delay: Optiona
     deadline = to_ns(at) if at is not None else limit_ns(time.time_ns() + to_ns(delay or 0))
     cursor = connection.execute(
         "INSERT OR REPLACE INTO htw_inbox (deadline, key, payload, queue, priority, lease) "
-        "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT (?7 AND (EXISTS (SELECT 1 FROM htw_job_key WHERE key = ?2) "
+        "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT (?7 AND (EXISTS (SELECT 1 FROM htw_job WHERE key = ?2) "
         "OR EXISTS (SELECT 1 FROM htw_inbox WHERE key = ?2)))",
         (deadline, None if key is None else to_bytes(key), to_bytes(payload), queue, to_index(priority),
          to_ns(lease), if_absent))
