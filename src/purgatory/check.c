@@ -236,17 +236,15 @@ static __attribute__((noinline)) bool check_again(const struct htw_purgatory *pu
     return true;
 }
 
-static bool is_in_try_complete(void) {
-    return htw__innermost_frame != NULL && htw__innermost_frame->request != NULL;
-}
-
 int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
                                     size_t key_size, uint64_t max) {
     struct htw__key hashed;
     int refusal = htw__key_of_call(purgatory, key, key_size, &hashed);
     if (refusal != 0)
         return refusal;
-    if (max == 0 || (is_in_try_complete() && check_again(purgatory, &hashed, max)))
+    const struct htw__frame *outer = htw__innermost_frame;
+    bool is_in_try_complete = outer != NULL && outer->request != NULL;
+    if (max == 0 || (is_in_try_complete && check_again(purgatory, &hashed, max)))
         return 0;
     return make_check(purgatory, &hashed, max);
 }

@@ -2,7 +2,7 @@
 /*
  * state.h - struct htw_purgatory, and an overview of the folder. Start here.
  *
- * Keys are divided into shards by their hash (shard.h). A key has watches in order of arrival, which
+ * Keys are divided into shards by their hash (below). A key has watches in order of arrival, which
  * link requests to it (watch.h), in cells (cell.h). Or requests wait for a condition of the layer above
  * (condition.h), such as a threshold. Each CPU counts requests, and has a wheel with their timeouts, and a few timers
  * of the scheduler, its alarms, for the earliest of them (cpu.h).
@@ -28,6 +28,7 @@
 #include "../base/list.h"
 #include "../base/lock.h"
 #include "../scheduler/steady.h"
+#include "cell.h"
 #include "outstanding.h"
 
 #include <htw/purgatory.h>
@@ -36,8 +37,11 @@
 #include <errno.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <string.h>
 
-struct htw__frame;
+/* ---- a purgatory */
+
+struct htw__cpu;
 
 struct htw_purgatory {
     struct htw_scheduler *scheduler;
@@ -62,6 +66,8 @@ struct htw_purgatory {
     size_t condition_bytes;                   /* 0: there are none */
     const struct htw_site *timeouts, *checks; /* of the timers that it creates */
 };
+
+/* ---- calls in progress */
 
 /* A call in progress in which hooks run. Each thread has a stack of them. */
 struct htw__frame {
@@ -95,6 +101,40 @@ static inline bool htw__frame_is_inside(const struct htw_purgatory *purgatory) {
     return false;
 }
 
+/* ---- keys and their shards */
+
+/* A key that a call has been given. */
+struct htw__key {
+    uint64_t hash;
+    const void *bytes;
+    size_t size;
+};
+
+static inline bool htw__key_equals(const struct htw__key *a, const struct htw__key *b) {
+    return a->hash == b->hash && a->size == b->size &&
+           (a->size == 0 || memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
+/*
+ * What a call about a key touches is one cache line, if the key is short and no other of the shard came
+ * before it: so nothing else of a shard moves between CPUs.
+ */
+struct htw__purgatory_shard {
+    alignas(HTW__CACHE_LINE) struct htw__key_cell first; /* its lock guards all members */
+    struct htw__key_cell second; /* for another key, or for more watches of any */
+    struct htw__key_table table; /* the keys that have cells of their own */
+    uint64_t bytes;              /* of long keys, and of deferred checks (check.c) */
+    uint32_t orphans;            /* keys that are no longer in the table */
+    struct htw_purgatory *purgatory;
+};
+
+static inline struct htw__purgatory_shard *
+htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
+    return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
+}
+
+/* ---- what public functions begin with */
+
 /* Why a public function cannot begin; 0: it can. */
 static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
     if (purgatory == NULL)
@@ -102,5 +142,35 @@ static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) 
     HTW_ASSERT_EXISTS(purgatory, "purgatory");
     return HTW__UNLIKELY(purgatory->fork_count != htw__fork_count()) ? -EOWNERDEAD : 0;
 }
+
+static inline bool htw__key_is_valid(const void *bytes, size_t size) {
+    return size <= UINT32_MAX && (bytes != NULL || size == 0);
+}
+
+/* Hashes a valid key, and loads the cache line that it needs: before the lock, across which the
+   processor loads nothing ahead. */
+static inline struct htw__key htw__key_hashed(const struct htw_purgatory *purgatory,
+                                              const void *bytes, size_t size) {
+    uint64_t hash = htw__key_hash(bytes, size, purgatory->seed);
+    HTW__PREFETCH(htw__purgatory_shard_of(purgatory, hash));
+    return (struct htw__key) { hash, bytes, size };
+}
+
+/* For a call about one key. 0, or why it cannot begin: as htw__purgatory_refusal(), or -EINVAL for
+   the key. */
+static inline int htw__key_of_call(const struct htw_purgatory *purgatory, const void *bytes,
+                                   size_t size, struct htw__key *ret_key) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (!htw__key_is_valid(bytes, size))
+        return -EINVAL;
+    *ret_key = htw__key_hashed(purgatory, bytes, size);
+    return 0;
+}
+
+/* As the header and the documents say. tests/api/docs.py reads the numbers here. */
+_Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw_request) == 104), "a request");
+_Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw__purgatory_shard) == 256), "a shard");
 
 #endif /* HTW_SRC_PURGATORY_STATE_H */

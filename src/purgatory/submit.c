@@ -114,33 +114,29 @@ static size_t hash_keys(const struct htw_purgatory *purgatory, const struct htw_
     return different;
 }
 
-/* Links the request to its next key. */
-static int link_to_key(struct htw_request *request, const struct htw__key *key) {
-    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, key->hash);
-    struct htw__watch *watch = htw__request_watch(request, request->_count);
-    htw__lock_acquire(&shard->first.lock);
-    int error = htw__watch_link(request->_purgatory, shard, request, watch, key);
-    htw__lock_release(&shard->first.lock);
-    if (error == 0)
-        request->_count++;
-    return error;
-}
-
-/* Allocates the watches if there are more than a request has room for. */
+/* After a failure the request is on those before. */
 static int link_to_keys(struct htw_request *request, const struct htw__key *keys, size_t count) {
-    int error = 0;
+    const struct htw_purgatory *purgatory = request->_purgatory;
     if (count > HTW__REQUEST_WATCHES) {
         size_t bytes = count * sizeof(struct htw__watch);
-        struct htw__watch *watches = htw__allocate(&request->_purgatory->allocator, bytes);
+        struct htw__watch *watches = htw__allocate(&purgatory->allocator, bytes);
         if (watches == NULL)
             return -ENOMEM;
         request->_place._many._watches = watches;
         request->_place._many._bytes = bytes;
         request->_flags |= HTW__REQUEST_MANY;
     }
-    for (size_t i = 0; i < count && error == 0; i++)
-        error = link_to_key(request, &keys[i]);
-    return error;
+    for (const struct htw__key *key = keys; key < keys + count; key++) {
+        struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, key->hash);
+        struct htw__watch *watch = htw__request_watch(request, request->_count);
+        htw__lock_acquire(&shard->first.lock);
+        int error = htw__watch_link(purgatory, shard, request, watch, key);
+        htw__lock_release(&shard->first.lock);
+        if (error != 0)
+            return error;
+        request->_count++;
+    }
+    return 0;
 }
 
 static int watch_keys(struct htw_request *request, const struct htw_key *source, size_t count) {

@@ -29,10 +29,6 @@ static uint64_t tick_before(int64_t time_ns) {
     return (uint64_t)time_ns / HTW__TIMEOUT_TICK_NS;
 }
 
-static uint64_t tick_after(int64_t time_ns) {
-    return ((uint64_t)time_ns + (HTW__TIMEOUT_TICK_NS - 1)) / HTW__TIMEOUT_TICK_NS;
-}
-
 static int create_wheel(const struct htw__cpu *cpu, uint64_t start, struct htw_wheel **ret_wheel) {
     const struct htw_purgatory *purgatory = cpu->purgatory;
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
@@ -85,7 +81,8 @@ static uint64_t deadline_of(struct htw__cpu *cpu, int64_t now_ns, int64_t timeou
     uint64_t now = present_tick(cpu, now_ns);
     if (timeout_ns <= 0)
         return now;
-    return tick_after(timeout_ns < HTW_NEVER_NS - now_ns ? now_ns + timeout_ns : HTW_NEVER_NS);
+    int64_t at_ns = timeout_ns < HTW_NEVER_NS - now_ns ? now_ns + timeout_ns : HTW_NEVER_NS;
+    return ((uint64_t)at_ns + (HTW__TIMEOUT_TICK_NS - 1)) / HTW__TIMEOUT_TICK_NS;
 }
 
 /* Puts a timeout into the wheel, or moves it there, and sets an alarm if it is the earliest. Under

@@ -72,16 +72,12 @@ static __attribute__((noinline)) bool own_to_end(struct htw__walk *walk,
     return owned;
 }
 
-static inline bool own_request(struct htw__walk *walk, struct htw_request *request) {
-    return walk->mark == 0 ? htw__request_own(request) : own_to_end(walk, request);
-}
-
 /* Under the lock. */
 static struct htw_request *own_first(struct htw__walk *walk, struct htw__position at) {
     for (; seek_request(walk, &at); at.index++) {
         struct htw_request *request = at.cell->watches[at.index];
         HTW_ASSERT_REQUEST(request, walk->purgatory);
-        if (!own_request(walk, request))
+        if (!(walk->mark == 0 ? htw__request_own(request) : own_to_end(walk, request)))
             continue;
         struct htw__position next = position_behind(at);
         if (seek_request(walk, &next)) {

@@ -10,7 +10,7 @@
 #ifndef HTW_SRC_PURGATORY_WALK_H
 #define HTW_SRC_PURGATORY_WALK_H
 
-#include "shard.h"
+#include "state.h"
 
 /* A watch of a key. */
 struct htw__position {

@@ -29,12 +29,10 @@ static size_t long_key_bytes(size_t size) {
     return offsetof(struct htw__key_cell, bytes) + size;
 }
 
-static bool is_long(const struct htw__key_cell *key) {
-    return key->is_in_table && key->node.size > HTW__KEY_INLINE_BYTES;
-}
-
-static struct htw__key_cell *allocate_long(const struct htw_purgatory *purgatory,
-                                           struct htw__purgatory_shard *shard, size_t size) {
+static struct htw__key_cell *allocate_key(const struct htw_purgatory *purgatory,
+                                          struct htw__purgatory_shard *shard, size_t size) {
+    if (size <= HTW__KEY_INLINE_BYTES)
+        return shard->first.has_key ? take_cell(purgatory, shard) : &shard->first;
     struct htw__key_cell *key = htw__allocate(&purgatory->allocator, long_key_bytes(size));
     if (key == NULL)
         return NULL;
@@ -45,24 +43,13 @@ static struct htw__key_cell *allocate_long(const struct htw_purgatory *purgatory
 
 static void free_key(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
                      struct htw__key_cell *key) {
-    if (!is_long(key)) {
+    if (!key->is_in_table || key->node.size <= HTW__KEY_INLINE_BYTES) {
         give_back_cell(shard, key);
         return;
     }
     size_t bytes = long_key_bytes(key->node.size);
     shard->bytes -= bytes;
     htw__release(&purgatory->allocator, key, bytes);
-}
-
-static struct htw__key_cell *allocate_key(const struct htw_purgatory *purgatory,
-                                          struct htw__purgatory_shard *shard, size_t size) {
-    if (size > HTW__KEY_INLINE_BYTES)
-        return allocate_long(purgatory, shard, size);
-    return shard->first.has_key ? take_cell(purgatory, shard) : &shard->first;
-}
-
-static bool is_of_shard(const struct htw__purgatory_shard *shard, const struct htw__key_cell *key) {
-    return key == &shard->first || key == &shard->second;
 }
 
 static struct htw__key_cell *add_key(const struct htw_purgatory *purgatory,
@@ -73,7 +60,7 @@ static struct htw__key_cell *add_key(const struct htw_purgatory *purgatory,
         return NULL;
     key->has_key = true;
     htw__key_copy(key->bytes, source->bytes, source->size);
-    if (is_of_shard(shard, key)) {
+    if (key == &shard->first || key == &shard->second) {
         key->size = (uint8_t)(source->size & 31u);
         return key;
     }
@@ -92,20 +79,17 @@ struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
     return (struct htw__key) { hash, key->bytes, key->size };
 }
 
-static void remove_from_table(struct htw__purgatory_shard *shard, struct htw__key_cell *key) {
-    htw__key_table_remove(&shard->table, &key->node);
-    shard->first.has_table = htw__key_table_count(&shard->table) > 0;
-}
-
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
                                      struct htw__purgatory_shard *shard,
                                      struct htw__key_cell *key) {
     if (key->count > 0 || key->more != NULL)
         return;
-    if (key->is_orphan)
+    if (key->is_orphan) {
         shard->orphans--;
-    else if (key->is_in_table)
-        remove_from_table(shard, key);
+    } else if (key->is_in_table) {
+        htw__key_table_remove(&shard->table, &key->node);
+        shard->first.has_table = htw__key_table_count(&shard->table) > 0;
+    }
     key->has_key = false;
     if (key != &shard->first)
         free_key(purgatory, shard, key);

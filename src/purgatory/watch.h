@@ -4,7 +4,6 @@
 #define HTW_SRC_PURGATORY_WATCH_H
 
 #include "owner.h"
-#include "shard.h"
 
 /* In the low bits of the address of a cell: what leads from it to the shard. */
 enum {

@@ -67,7 +67,7 @@ if not promises or len(promises) != len(set(promises)):
     errors.append("docs/guarantees.md has no promises, or one twice")
 
 # Where the size of a struct is said, and how.
-sizes = dict(re.findall(r"sizeof\(struct (\w+)\) == (\d+)", "".join((root / "src" / name).read_text() for name in ("purgatory/shard.h", "threshold/threshold.c"))))
+sizes = dict(re.findall(r"sizeof\(struct (\w+)\) == (\d+)", "".join((root / "src" / name).read_text() for name in ("purgatory/state.h", "threshold/threshold.c"))))
 for name, sentence, what in [
         ("include/htw/purgatory.h", r"or touched\. (\d+) bytes with 64-bit pointers", "htw_request"),
         ("docs/purgatory.md", r"six keys takes (\d+) bytes in your struct", "htw_request"),

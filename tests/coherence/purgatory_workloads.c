@@ -6,7 +6,7 @@
 #include "workloads.h"
 
 #include "../../src/purgatory/cpu.h"
-#include "../../src/purgatory/shard.h"
+#include "../../src/purgatory/state.h"
 #include "../../src/purgatory/watch.h"
 
 #include <stdalign.h>
