@@ -235,11 +235,9 @@ int htw__step_free_key(struct htw_journal *journal, const struct htw__job_row *r
    as it is in the file, memory does. */
 static int check_held(const struct htw_journal *journal, struct htw__step *step) {
     const struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
-    if (job->holder != NULL && job->holder->is_written)
+    if (job->holder->is_written)
         return 0;
-    step->from = job->holder != NULL && job->holder->kind == HTW__STEP_LEASE
-                     ? HTW_JOB_LEASED
-                     : state_of(journal, job);
+    step->from = job->holder->kind == HTW__STEP_LEASE ? HTW_JOB_LEASED : state_of(journal, job);
     return check(step);
 }
 

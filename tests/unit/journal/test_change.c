@@ -174,14 +174,28 @@ JOURNAL_TEST(journal_sync_tells_of_each_change_that_was_lost) {
 /* In a notice, so that both are made by one transaction. */
 struct pair {
     struct htw_journal *journal;
-    struct htw_job_update updates[2];
+    struct htw_job_update updates[2]; /* of step LEASE: it is leased */
     int results[2];
 };
 
+#define LEASE_STEP ((enum htw_job_step)(HTW_JOB_EXTEND + 1))
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    (void)delivery;
+    store(arg, result);
+}
+
 static void update_both(void *arg, int result) {
     struct pair *pair = arg;
-    for (size_t i = 0; i < 2 && result == 0; i++)
-        (void)!htw_journal_update_later(pair->journal, &pair->updates[i], store, &pair->results[i]);
+    for (size_t i = 0; i < 2 && result == 0; i++) {
+        const struct htw_job_update *update = &pair->updates[i];
+        int *answer = &pair->results[i];
+        if (update->step == LEASE_STEP)
+            (void)!htw_journal_lease_later(pair->journal, &LEASE(.id = update->id), leased, answer,
+                                           NULL);
+        else
+            (void)!htw_journal_update_later(pair->journal, update, store, answer);
+    }
 }
 
 /* holds: journal-10e */
@@ -190,14 +204,15 @@ JOURNAL_TEST(journal_cancel_by_key_follows_the_steps_beside_it) {
         enum htw_job_step step;
         bool is_first;
         int cancel, other;
-    } rows[] = { { HTW_JOB_BURY, true, 0, 0 },       { HTW_JOB_BURY, false, 0, -ENOENT },
-                 { HTW_JOB_MOVE, true, 0, 0 },       { HTW_JOB_MOVE, false, 0, -ENOENT },
-                 { HTW_JOB_END, true, -ENOENT, 0 },  { HTW_JOB_END, false, 0, -ENOENT },
-                 { HTW_JOB_KICK, false, 0, -ENOENT } };
+    } rows[] = { { HTW_JOB_BURY, true, 0, 0 },        { HTW_JOB_BURY, false, 0, -ENOENT },
+                 { HTW_JOB_MOVE, true, 0, 0 },        { HTW_JOB_MOVE, false, 0, -ENOENT },
+                 { HTW_JOB_END, true, -ENOENT, 0 },   { HTW_JOB_END, false, 0, -ENOENT },
+                 { HTW_JOB_KICK, false, 0, -ENOENT }, { LEASE_STEP, true, -EALREADY, 0 } };
     journal_open(f);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint64_t id = journal_put_struct(
-            f, JOB(.queue = "a", .deadline_ns = START_NS + HTW_MINUTE, KEY("k")));
+            f, JOB(.queue = "a", KEY("k"),
+                   .deadline_ns = START_NS + HTW_MINUTE * (rows[i].step != LEASE_STEP)));
         bool is_first = rows[i].is_first;
         struct pair pair = { .journal = f->journal, .results = { 1, 1 } };
         pair.updates[!is_first] =
@@ -207,6 +222,7 @@ JOURNAL_TEST(journal_cancel_by_key_follows_the_steps_beside_it) {
             htw_journal_put_later(f->journal, HTW_NEVER_NS, "x", 1, update_both, &pair, NULL), 0);
         (void)!htw_journal_sync(f->journal);
         (void)!htw_journal_sync(f->journal);
+        (void)!journal_update(f, id, HTW_JOB_END, 0); /* what is leased was told before */
         assert_int_equal(pair.results[is_first], rows[i].cancel);
         assert_int_equal(pair.results[!is_first], rows[i].other);
         assert_int_equal(journal_stats(f).jobs, i + 1);
