@@ -146,10 +146,7 @@ void htw__guest_end_taking(struct htw_journal *journal, int result) {
 /* ---- looking */
 
 int64_t htw__guest_due_ns(const struct htw_journal *journal) {
-    return !journal->database.is_guest || journal->under_way[HTW__OWN_TAKE_IN] > 0 ||
-                   journal->has_failed || journal->is_stopping
-               ? HTW_NEVER_NS
-               : journal->guest.look_ns;
+    return journal->has_failed || journal->is_stopping ? HTW_NEVER_NS : journal->guest.look_ns;
 }
 
 void htw__guest_look(struct htw_journal *journal) {

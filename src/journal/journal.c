@@ -34,6 +34,7 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->gather_ns = options->gather_ns == 0 ? GATHER_NS : options->gather_ns;
     journal->lease_ns = options->lease_ns == 0 ? LEASE_NS : options->lease_ns;
     journal->guest.interval_ns = options->inbox_ns == 0 ? INBOX_NS : options->inbox_ns;
+    journal->guest.look_ns = options->is_guest ? 0 : HTW_NEVER_NS;
     journal->max_jobs = options->max_jobs;
     journal->max_in_flight = or_default(options->max_in_flight, MAX_IN_FLIGHT);
     uint64_t half = or_default(options->max_memory, MAX_MEMORY) / 2;

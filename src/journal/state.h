@@ -88,8 +88,9 @@ enum htw__own {
 
 /* What others have put: reader.h. */
 struct htw__guest {
-    int64_t interval_ns, look_ns; /* look_ns: the next look, by the monotonic clock; 0: at once */
-    uint64_t after;               /* the look goes on behind this id */
+    int64_t interval_ns;
+    int64_t look_ns; /* the next look, by the monotonic clock; 0: at once; HTW_NEVER_NS: no guest */
+    uint64_t after;  /* the look goes on behind this id */
 };
 
 /* Those that look at jobs: snapshot.h. */

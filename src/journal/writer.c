@@ -169,8 +169,7 @@ static bool may_process(const struct htw_journal *journal) {
  */
 bool htw__writer_is_idle(const struct htw_journal *journal) {
     return !has_changes_or_requests(journal) && may_process(journal) &&
-           journal->last_callers <= 1 &&
-           !(journal->database.is_guest && journal->guest.look_ns == 0) &&
+           journal->last_callers <= 1 && journal->guest.look_ns != 0 &&
            !htw__reader_has_work(journal);
 }
 

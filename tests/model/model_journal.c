@@ -376,12 +376,13 @@ static int count_inbox(void *count, int columns, char **values, char **column_na
 
 /* By the program; then the journal takes it in, or it ends before that. */
 static int put_in(struct htw_job *job, struct model_job *model) {
-    int result = htw_journal_put_in(program, job), inbox = 1;
+    int result = htw_journal_put_in(program, job), inbox = 1, rounds = 0;
     if (result == 0 && random_one_in(&source, 8)) {
         expect(htw_journal_cancel(journal, job->id), 0, "cancelled in the inbox", job->id);
         model->state = ENDED;
     }
     while (result == 0 && inbox > 0) {
+        expect(rounds++ < 400, true, "it stays in the inbox", job->id);
         expect(htw_journal_wake(journal), 0, "htw_journal_wake", job->id);
         expect(htw_journal_sync(journal), 0, "htw_journal_sync", job->id);
         expect(sqlite3_exec(program, "SELECT count(*) FROM htw_inbox", count_inbox, &inbox, NULL),

@@ -297,6 +297,7 @@ static struct htw_journal *idle_journal(void) {
     journal->slot_count = 1;
     journal->reader.next_bucket = HTW__BUCKET_NONE;
     journal->database.log.checkpoint_at = 1;
+    journal->guest.look_ns = HTW_NEVER_NS;
     assert_true(htw__writer_is_idle(journal));
     return journal;
 }
