@@ -67,7 +67,7 @@ struct htw__cron {
     int64_t ahead_ns;  /* of the clock of the machine: htw__cron_note_clock() */
     struct htw__cron_job *jobs;
     struct htw__cron_child *children; /* `child_count` of them, in no order */
-    size_t child_count, child_capacity;
+    size_t child_count;
 };
 
 /* Reads the file, for the first time or again: jobs that are in it as before go on, new ones are

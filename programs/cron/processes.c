@@ -45,15 +45,14 @@ static pid_t start_command(struct htw__cron_job *job) {
 }
 
 static bool reserve_child(struct htw__cron *cron) {
-    if (cron->child_count < cron->child_capacity)
+    size_t count = cron->child_count;
+    if (count > 0 && (count & (count - 1)) != 0) /* it doubles at powers of two */
         return true;
-    size_t capacity = 2 * cron->child_capacity + 16;
-    void *children = reallocarray(cron->children, capacity, sizeof(*cron->children));
-    if (children == NULL)
-        return false;
-    cron->children = children;
-    cron->child_capacity = capacity;
-    return true;
+    void *children =
+        reallocarray(cron->children, count == 0 ? 1 : 2 * count, sizeof(*cron->children));
+    if (children != NULL)
+        cron->children = children;
+    return children != NULL;
 }
 
 void htw__cron_start(struct htw__cron *cron, struct htw__cron_job *job) {

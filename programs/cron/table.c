@@ -215,8 +215,8 @@ static void read_line(struct reading *reading, char *line, size_t size) {
 static bool may_read(struct htw__input *input, bool may_wait) {
     struct stat status;
     htw__input_advance(input);
-    bool may = may_wait || htw__input_fd(input) < 0 ||
-               (fstat(htw__input_fd(input), &status) == 0 && S_ISREG(status.st_mode));
+    bool may =
+        may_wait || input->fd < 0 || (fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode));
     if (!may)
         htw__cron_complain(input->name, 0,
                            "not a regular file, and so not read again: the jobs go on");

@@ -57,7 +57,7 @@ static void sleep_until(struct htw__delay *delay, int64_t due_ns) {
     bool has_line = wants_input && htw__input_peek(&delay->input, &bytes, &size);
     struct pollfd wanted[] = {
         { .fd = htw__signals_fd(), .events = POLLIN },
-        { .fd = wants_input && !has_line ? htw__input_fd(&delay->input) : -1, .events = POLLIN },
+        { .fd = wants_input && !has_line ? delay->input.fd : -1, .events = POLLIN },
         { .fd = has_output || delay->output.is_pipe ? delay->output.fd : -1,
           .events = has_output ? POLLOUT : 0 },
     };
@@ -226,7 +226,7 @@ static int finish(struct htw__delay *delay) {
         write_last(delay);
     if (delay->output_error == 0 && delay->report.released > 0)
         delay->output_error = htw__output_sync(&delay->output);
-    size_t partial = htw__output_partial(&delay->output);
+    size_t partial = delay->output.head_written;
     struct htw__unreleased unreleased = {
         .input = &delay->input,
         .now_ns = htw__timeline_now(&delay->timeline),

@@ -202,7 +202,3 @@ int htw__output_sync(const struct htw__output *output) {
         return 0;
     return copy < 0 || (close(copy) != 0 && errno != EINTR) ? -errno : 0;
 }
-
-size_t htw__output_partial(const struct htw__output *output) {
-    return output->head_written;
-}

@@ -30,7 +30,7 @@ struct htw__output {
     struct htw__message **tail;
     size_t count;
     size_t bytes;
-    size_t head_written; /* of the first message, its prefix included */
+    size_t head_written; /* of the first message, with its prefix; 0, unless > PIPE_BUF */
     char prefixes[HTW__OUTPUT_BATCH][HTW__OUTPUT_PREFIX_SIZE];
     size_t prefix_sizes[HTW__OUTPUT_BATCH];
     const struct htw__timeline *timeline;
@@ -54,8 +54,5 @@ int htw__output_write(struct htw__output *output);
 /* Some errors of writing are reported only by close(). This closes a copy of the descriptor.
  * Returns 0 or a negative errno. */
 int htw__output_sync(const struct htw__output *output);
-
-/* How much of the first message was written; not 0 only for one longer than PIPE_BUF. */
-size_t htw__output_partial(const struct htw__output *output);
 
 #endif /* HTW_DELAY_OUTPUT_H */

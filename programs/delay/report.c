@@ -33,28 +33,23 @@ void htw__report_released(struct htw__report *report, size_t message_bytes, int6
     htw__histogram_record(&report->lateness_ns, lateness_ns > 0 ? (uint64_t)lateness_ns : 0);
 }
 
-static void print_time(FILE *stream, const char *name, uint64_t ns) {
-    char text[HTW__FIGURE_SIZE];
-    fprintf(stream, "%s %s", name, htw__figure_duration(ns, text));
-}
-
-static void print_memory(FILE *stream, const char *name, uint64_t bytes) {
-    char text[HTW__FIGURE_SIZE];
-    fprintf(stream, "%s %s", name, htw__figure_bytes(bytes, text));
-}
-
 static void print_lateness(const struct htw__report *report, FILE *stream) {
     const struct htw__histogram *lateness = &report->lateness_ns;
-    print_time(stream, ", lateness min", htw__histogram_min(lateness));
-    print_time(stream, ", p50", htw__histogram_percentile(lateness, 50.0));
-    print_time(stream, ", p99", htw__histogram_percentile(lateness, 99.0));
-    print_time(stream, ", max", htw__histogram_max(lateness));
+    char least[HTW__FIGURE_SIZE], middle[HTW__FIGURE_SIZE], high[HTW__FIGURE_SIZE];
+    char most[HTW__FIGURE_SIZE];
+    fprintf(stream, ", lateness min %s, p50 %s, p99 %s, max %s",
+            htw__figure_duration(htw__histogram_min(lateness), least),
+            htw__figure_duration(htw__histogram_percentile(lateness, 50.0), middle),
+            htw__figure_duration(htw__histogram_percentile(lateness, 99.0), high),
+            htw__figure_duration(htw__histogram_max(lateness), most));
 }
 
 void htw__report_print(const struct htw__report *report, const struct htw_wheel *wheel,
                        FILE *stream) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
     struct rusage usage = { 0 };
+    char wheel_bytes[HTW__FIGURE_SIZE], message_bytes[HTW__FIGURE_SIZE];
+    char resident_bytes[HTW__FIGURE_SIZE];
     htw_wheel_get_stats(wheel, &stats);
     getrusage(RUSAGE_SELF, &usage);
     fprintf(stream,
@@ -65,8 +60,8 @@ void htw__report_print(const struct htw__report *report, const struct htw_wheel 
         print_lateness(report, stream);
     fprintf(stream, "\nclock advances %" PRIu64 ", demotions %" PRIu64 "\npeak pending %zu\n",
             stats.advances, stats.demoted, report->peak_pending);
-    print_memory(stream, "memory: wheel", stats.memory_bytes);
-    print_memory(stream, ", messages", report->peak_message_bytes);
-    print_memory(stream, ", resident", (uint64_t)usage.ru_maxrss * 1024);
-    fputs("\n", stream);
+    fprintf(stream, "memory: wheel %s, messages %s, resident %s\n",
+            htw__figure_bytes(stats.memory_bytes, wheel_bytes),
+            htw__figure_bytes(report->peak_message_bytes, message_bytes),
+            htw__figure_bytes((uint64_t)usage.ru_maxrss * 1024, resident_bytes));
 }

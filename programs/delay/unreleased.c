@@ -78,7 +78,7 @@ void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__out
         unreleased->count++;
     while (take_record(&input, &bytes, &size))
         unreleased->count++;
-    unreleased->fragment_line = htw__input_has_fragment(&input) ? htw__input_line(&input) : 0;
+    unreleased->fragment_line = input.begin < input.end ? htw__input_line(&input) : 0;
 }
 
 void htw__unreleased_fini(struct htw__unreleased *unreleased) {

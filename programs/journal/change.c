@@ -133,18 +133,26 @@ static bool put(const struct htw__journal_request *request, struct htw_job *job)
     return success;
 }
 
+/* Opens the file beside the journal, and does that. False: why not was printed. The connection is to
+   be closed in both cases. */
+static bool connect_and_do(struct sqlite3 **connection, const char *path, int busy_ms,
+                           const char *sql) {
+    int result = sqlite3_open_v2(path, connection, SQLITE_OPEN_READWRITE, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_busy_timeout(*connection, busy_ms);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(*connection, sql, NULL, NULL, NULL);
+    if (result != SQLITE_OK)
+        htw__terminal_error("%s: %s", path, sqlite3_errmsg(*connection));
+    return result == SQLITE_OK;
+}
+
 /* As any program puts a job, also while the journal is open. */
 static bool put_as_guest(const struct htw__journal_request *request, struct htw_job *job) {
     struct sqlite3 *connection = NULL;
-    int result = sqlite3_open_v2(request->path, &connection, SQLITE_OPEN_READWRITE, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_busy_timeout(connection, GUEST_BUSY_TIMEOUT_MS);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(connection, "PRAGMA synchronous = EXTRA", NULL, NULL, NULL);
-    if (result != SQLITE_OK)
-        htw__terminal_error("%s: %s", request->path, sqlite3_errmsg(connection));
-    bool success =
-        result == SQLITE_OK && htw__journal_succeeds(htw_journal_put_in(connection, job));
+    bool success = connect_and_do(&connection, request->path, GUEST_BUSY_TIMEOUT_MS,
+                                  "PRAGMA synchronous = EXTRA") &&
+                   htw__journal_succeeds(htw_journal_put_in(connection, job));
     sqlite3_close(connection);
     return success;
 }
@@ -216,18 +224,14 @@ int htw__journal_kick(const struct htw__journal_request *request) {
    nothing meanwhile: SQLite before 3.51.3 does not survive two that write and copy the log at once. */
 static bool compact(const char *path) {
     struct sqlite3 *connection = NULL;
-    int result = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL);
-    if (result == SQLITE_OK)
-        result = sqlite3_busy_timeout(connection, 2000);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(connection, "PRAGMA synchronous = FULL; VACUUM", NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result =
-            sqlite3_wal_checkpoint_v2(connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    if (result != SQLITE_OK)
+    bool success = connect_and_do(&connection, path, 2000, "PRAGMA synchronous = FULL; VACUUM");
+    if (success && sqlite3_wal_checkpoint_v2(connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+                                             NULL) != SQLITE_OK) {
         htw__terminal_error("%s: %s", path, sqlite3_errmsg(connection));
+        success = false;
+    }
     sqlite3_close(connection);
-    return result == SQLITE_OK;
+    return success;
 }
 
 int htw__journal_compact(const struct htw__journal_request *request) {

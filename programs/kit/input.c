@@ -86,10 +86,6 @@ bool htw__input_is_over(const struct htw__input *input) {
     return input->fd < 0 && input->begin == input->end && input->names_left == 0;
 }
 
-int htw__input_fd(const struct htw__input *input) {
-    return input->fd;
-}
-
 static int resize(struct htw__input *input, size_t capacity) {
     char *buffer = realloc(input->buffer, capacity);
     if (buffer == NULL)
@@ -187,10 +183,6 @@ uint64_t htw__input_line(const struct htw__input *input) {
     return input->line + 1;
 }
 
-bool htw__input_has_fragment(const struct htw__input *input) {
-    return input->begin < input->end;
-}
-
 /* As much of a bad word as the error message repeats. */
 #define WORD_SHOWN 40
 
@@ -201,7 +193,7 @@ int htw__input_next(struct htw__input *input, const char **ret_bytes, size_t *re
             return 1;
         if (htw__input_is_over(input))
             return 0;
-        struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
+        struct pollfd wanted = { .fd = input->fd, .events = POLLIN };
         int error = poll(&wanted, 1, -1) < 0 && errno == EINTR ? 0 : htw__input_read(input);
         if (error != 0)
             return error;

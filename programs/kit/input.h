@@ -20,14 +20,15 @@ struct htw__input {
     size_t max_record;
     const char *name; /* of the present file, or of the last one */
     uint64_t line;    /* records of that file that were consumed */
-    int fd;           /* -1: none, or it has ended, while its last records may still be here */
+    int fd; /* to poll before reading; -1: none, or it has ended, while its last records may still be here */
     bool has_failed;  /* a file could not be opened or read */
     uint64_t errors;  /* that were printed or counted, of the present file */
     bool is_skipping; /* the rest of a record that is too long */
 
     char *buffer;
     size_t capacity;
-    size_t begin;   /* the first byte that was not consumed */
+    size_t
+        begin; /* the first byte that was not consumed: when no whole record is left, that of a part of one */
     size_t end;     /* the first free one */
     size_t scanned; /* there is no separator between `begin` and here */
 };
@@ -43,9 +44,6 @@ void htw__input_advance(struct htw__input *input);
 
 /* Whether all was consumed and no more will come. */
 bool htw__input_is_over(const struct htw__input *input);
-
-/* What to poll before reading; -1 when there is nothing to read. */
-int htw__input_fd(const struct htw__input *input);
 
 /* Reads once; call it only when htw__input_peek() finds no record. Returns 0 or -ENOMEM. */
 int htw__input_read(struct htw__input *input);
@@ -67,9 +65,6 @@ bool htw__input_is_whole(const struct htw__input *input, size_t size);
 
 /* The number of the record that peek gives, in its file, from 1. */
 uint64_t htw__input_line(const struct htw__input *input);
-
-/* Whether a part of a record was read, but not its end: after all others were consumed. */
-bool htw__input_has_fragment(const struct htw__input *input);
 
 /* ---- one record as `htw delay` reads it: a DELAY, a blank or tab, and the message */
 

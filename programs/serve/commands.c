@@ -124,6 +124,11 @@ static void finish_put(struct htw__operation *operation, struct htw__connection 
 
 /* ---- reserve */
 
+static void end_of_wait(void *connection, const struct htw_expiration *expiration) {
+    (void)expiration;
+    htw__operation_end_wait(connection, HTW__WAIT_TIMED_OUT);
+}
+
 static void start_reserve(struct htw__connection *connection, const struct htw__serve_line *line) {
     struct htw__server *server = connection->server;
     bool is_of_id = line->verb == HTW__VERB_RESERVE_JOB;
@@ -144,16 +149,16 @@ static void start_reserve(struct htw__connection *connection, const struct htw__
     bool has_timeout = waits && line->timeout_s > 0 && line->timeout_s <= UINT32_MAX;
     bool is_under_way =
         operation != NULL && operation->reservation != NULL &&
-        (!has_timeout ||
-         htw__server_start_timer(server, &connection->timer, line->timeout_s * HTW_SECOND,
-                                 HTW__SERVE_SITE("reserve-with-timeout"))) &&
+        (!has_timeout || htw_schedule_here(server->scheduler, line->timeout_s * HTW_SECOND,
+                                           HTW_HERE(end_of_wait, "reserve-with-timeout"),
+                                           connection, &connection->timer) == 0) &&
         htw__operation_lease(operation, is_of_id ? NULL : connection->watched,
                              is_of_id ? 0 : connection->watched_count, waits, &request);
     if (is_under_way && !is_of_id) {
         server->waiting++;
         connection->request = request;
     } else
-        htw__server_stop_timer(&connection->timer);
+        htw__server_stop_timer(server, &connection->timer);
     settle(connection, operation, is_under_way);
 }
 
@@ -170,7 +175,7 @@ static void finish_reserve(struct htw__operation *operation, struct htw__connect
     if (operation->verb != HTW__VERB_RESERVE_JOB) {
         server->waiting--;
         connection->request = 0;
-        htw__server_stop_timer(&connection->timer);
+        htw__server_stop_timer(server, &connection->timer);
     }
     if (operation->result == 0) {
         if (htw__reservation_begin(operation))

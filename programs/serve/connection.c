@@ -30,11 +30,6 @@
 
 /* ---- create and close */
 
-static void end_of_wait(struct htw__server *server, struct htw__serve_timer *timer) {
-    (void)server;
-    htw__operation_end_wait(HTW__HOLDER(timer, htw__connection, timer), HTW__WAIT_TIMED_OUT);
-}
-
 /* That tube is always there. */
 static bool use_default(struct htw__connection *connection) {
     if (!htw__tube_watch(connection, "default"))
@@ -62,7 +57,6 @@ void htw__connection_create(struct htw__server *server, int socket) {
     }
     connection->fd = socket;
     connection->interest = event.events;
-    connection->timer.ring = end_of_wait;
     htw__ring_init(&connection->reservations);
     htw__ring_push_back(&server->connections, &connection->link);
     server->connection_count++;

@@ -127,7 +127,7 @@ void htw__operation_end_wait(struct htw__connection *connection, enum htw__wait_
     if (connection->request == 0)
         return;
     connection->end = end;
-    htw__server_stop_timer(&connection->timer);
+    htw__server_stop_timer(server, &connection->timer);
     (void)htw_journal_lease_cancel(server->journal, connection->request); /* or a job comes */
 }
 

@@ -24,13 +24,12 @@ static int64_t renew(struct htw__reservation *reservation) {
     return reservation->ttr_ns - (is_soon ? 0 : SOON_NS);
 }
 
-static void ring(struct htw__server *server, struct htw__serve_timer *timer);
+static htw_callback ring;
 
 bool htw__reservation_begin(struct htw__operation *operation) {
     struct htw__server *server = operation->server;
     struct htw__reservation *reservation = operation->reservation;
     operation->reservation = NULL;
-    reservation->timer.ring = ring;
     reservation->connection = operation->connection;
     reservation->id = operation->id;
     reservation->attempt = operation->attempt;
@@ -47,8 +46,9 @@ bool htw__reservation_begin(struct htw__operation *operation) {
     if (reservation->tube != NULL)
         reservation->tube->holders++;
     reservation->ttr_ns = htw__reservation_ttr(operation->found->info.lease_ns);
-    bool has_timer = htw__server_start_timer(server, &reservation->timer, renew(reservation),
-                                             HTW__SERVE_SITE("time to run"));
+    bool has_timer =
+        htw_schedule_here(server->scheduler, renew(reservation), HTW_HERE(ring, "time to run"),
+                          reservation, &reservation->timer) == 0;
     if (!has_timer)
         htw__reservation_give_back(server, reservation, false);
     return has_timer;
@@ -65,7 +65,7 @@ struct htw__reservation *htw__reservation_find(const struct htw__server *server,
 }
 
 void htw__reservation_touch(struct htw__reservation *reservation) {
-    htw__server_move_timer(&reservation->timer, renew(reservation));
+    htw__server_move_timer(reservation->connection->server, reservation->timer, renew(reservation));
 }
 
 static void leave(struct htw__server *server, struct htw__reservation *reservation) {
@@ -73,7 +73,7 @@ static void leave(struct htw__server *server, struct htw__reservation *reservati
     set_soon(reservation, false);
     htw__key_table_remove(&server->reservations, &reservation->node);
     htw__link_unlink(&reservation->link);
-    htw__server_stop_timer(&reservation->timer);
+    htw__server_stop_timer(server, &reservation->timer);
     reservation->connection = NULL;
     reservation->tube = NULL;
     if (tube != NULL) {
@@ -131,11 +131,13 @@ void htw__reservation_give_back(struct htw__server *server, struct htw__reservat
 }
 
 /* A second before its time, and at that. */
-static void ring(struct htw__server *server, struct htw__serve_timer *timer) {
-    struct htw__reservation *reservation = HTW__HOLDER(timer, htw__reservation, timer);
+static void ring(void *arg, const struct htw_expiration *expiration) {
+    struct htw__reservation *reservation = arg;
+    struct htw__server *server = reservation->connection->server;
+    (void)expiration;
     if (!reservation->is_soon) {
         set_soon(reservation, true);
-        htw__server_move_timer(timer, reservation->end_ns - htw__server_now());
+        htw__server_move_timer(server, reservation->timer, reservation->end_ns - htw__server_now());
         htw__operation_end_wait(reservation->connection, HTW__WAIT_DEADLINE_SOON);
     } else {
         server->timeouts++;

@@ -13,7 +13,7 @@
 struct htw__reservation {
     struct htw__key_node node; /* by id */
     struct htw__link link;     /* of the connection; of those that could not be given back */
-    struct htw__serve_timer timer;
+    htw_handle timer;
     struct htw__connection *connection; /* NULL: it is to be given back */
     struct htw__tube *tube;
     uint64_t id;

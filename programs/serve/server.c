@@ -15,27 +15,14 @@ struct htw__server_numbers htw__server_numbers(struct htw__server *server) {
     return numbers;
 }
 
-void htw__server_ring(void *arg, const struct htw_expiration *expiration) {
-    struct htw__serve_timer *timer = arg;
-    (void)expiration;
-    timer->ring(timer->server, timer);
+void htw__server_move_timer(struct htw__server *server, htw_handle timer, int64_t delay_ns) {
+    (void)htw_reschedule(server->scheduler, timer, delay_ns);
 }
 
-bool htw__server_start_timer(struct htw__server *server, struct htw__serve_timer *timer,
-                             int64_t delay_ns, const struct htw_site *site) {
-    timer->server = server;
-    return htw_schedule_here(server->scheduler, delay_ns, site, timer, &timer->handle) == 0;
-}
-
-void htw__server_move_timer(struct htw__serve_timer *timer, int64_t delay_ns) {
-    (void)htw_reschedule(timer->server->scheduler, timer->handle,
-                         delay_ns); /* the wheel has the level: start.c */
-}
-
-void htw__server_stop_timer(struct htw__serve_timer *timer) {
-    if (timer->handle != 0)
-        (void)htw_cancel(timer->server->scheduler, timer->handle);
-    timer->handle = 0;
+void htw__server_stop_timer(struct htw__server *server, htw_handle *timer) {
+    if (*timer != 0)
+        (void)htw_cancel(server->scheduler, *timer);
+    *timer = 0;
 }
 
 void htw__server_queue(struct htw__connection *connection) {

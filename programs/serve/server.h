@@ -60,13 +60,6 @@ struct htw__serve_reader {
     bool has_begun, is_over;
 };
 
-/* A timer, and what it does. */
-struct htw__serve_timer {
-    struct htw__server *server;
-    htw_handle handle; /* 0: it was never set */
-    void (*ring)(struct htw__server *server, struct htw__serve_timer *timer);
-};
-
 struct htw__server {
     struct htw__serve_options options;
     struct htw_scheduler
@@ -75,8 +68,8 @@ struct htw__server {
     int epoll, signals;
     struct htw__listener listeners[HTW__SERVE_LISTENERS];
     uint32_t listener_count;
-    struct htw__serve_timer pause; /* the end of a pause of listening */
-    struct htw__link kept;         /* reservations that have ended, and could not be given back */
+    htw_handle pause;      /* the timer of the end of a pause of listening */
+    struct htw__link kept; /* reservations that have ended, and could not be given back */
 
     pthread_t loop;
 
@@ -140,13 +133,13 @@ struct htw__connection {
 
     struct htw__tube *use;
     const char **watched; /* the names of the tubes: tube.h */
-    size_t watched_count, watched_capacity;
+    size_t watched_count;
 
     struct htw__link reservations;
-    size_t soon;                   /* of them */
-    struct htw__serve_timer timer; /* the end of a wait */
-    uint64_t request;              /* the wait, for the journal; 0: it does not wait */
-    enum htw__wait_end end;        /* of the wait */
+    size_t soon;            /* of them */
+    htw_handle timer;       /* of the end of a wait; 0: none */
+    uint64_t request;       /* the wait, for the journal; 0: it does not wait */
+    enum htw__wait_end end; /* of the wait */
 
     bool is_queued, is_held, is_in_turn;
     bool skips_line; /* until its end, which a line that is too long has */
@@ -165,22 +158,14 @@ struct htw__server_numbers htw__server_numbers(struct htw__server *server);
 /* The clock of the scheduler, in nanoseconds. */
 int64_t htw__server_now(void);
 
-/* A timer that rings after a delay, or later within a tick. `timer` must stay until it is stopped or has rung. False: there is
-   no memory. */
-bool htw__server_start_timer(struct htw__server *server, struct htw__serve_timer *timer,
-                             int64_t delay_ns, const struct htw_site *site);
-
-/* The site of a timer that is started here. */
-#define HTW__SERVE_SITE(name) HTW_HERE(htw__server_ring, name)
-htw_callback htw__server_ring;
-
 /* Further away than all else. */
 #define HTW__SERVE_FAR_NS (UINT32_MAX * HTW_SECOND)
 
-/* Sets one that was started and has not been stopped or rung, or rings now. Cannot fail. */
-void htw__server_move_timer(struct htw__serve_timer *timer, int64_t delay_ns);
+/* Sets a timer that is pending, or rings now. Cannot fail: the wheel has all levels (start.c). */
+void htw__server_move_timer(struct htw__server *server, htw_handle timer, int64_t delay_ns);
 
-void htw__server_stop_timer(struct htw__serve_timer *timer);
+/* `*timer` becomes 0, and may be 0. */
+void htw__server_stop_timer(struct htw__server *server, htw_handle *timer);
 
 /* Gives the connection a turn, unless it waits for one. */
 void htw__server_queue(struct htw__connection *connection);

@@ -66,6 +66,8 @@ static bool open_journal(struct htw__server *server) {
     return false;
 }
 
+static htw_callback listen_again;
+
 static bool open_timers(struct htw__server *server) {
     struct htw_scheduler_options scheduler = HTW_SCHEDULER_OPTIONS_INIT;
     scheduler.embedded = true;
@@ -75,8 +77,9 @@ static bool open_timers(struct htw__server *server) {
     if (error != 0)
         return fail("cannot start", error);
     /* This is always there. Its first time is so far away that the wheel gets all levels that it may need. */
-    return htw__server_start_timer(server, &server->pause, HTW__SERVE_FAR_NS,
-                                   HTW__SERVE_SITE("pause of listening")) ||
+    return htw_schedule_here(server->scheduler, HTW__SERVE_FAR_NS,
+                             HTW_HERE(listen_again, "pause of listening"), server,
+                             &server->pause) == 0 ||
            fail("cannot start", -ENOMEM);
 }
 
@@ -132,8 +135,10 @@ static void set_listening(struct htw__server *server, uint32_t events) {
     }
 }
 
-static void listen_again(struct htw__server *server, struct htw__serve_timer *timer) {
-    htw__server_move_timer(timer, HTW__SERVE_FAR_NS);
+static void listen_again(void *arg, const struct htw_expiration *expiration) {
+    struct htw__server *server = arg;
+    (void)expiration;
+    htw__server_move_timer(server, server->pause, HTW__SERVE_FAR_NS);
     set_listening(server, EPOLLIN);
 }
 
@@ -147,7 +152,7 @@ void htw__server_accept(struct htw__server *server, const struct htw__listener *
         if (socket < 0) {
             if (lacks_resources(errno)) { /* epoll would report the connection again and again */
                 set_listening(server, 0);
-                htw__server_move_timer(&server->pause, PAUSE_NS);
+                htw__server_move_timer(server, server->pause, PAUSE_NS);
             }
             return;
         }
@@ -217,7 +222,6 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     htw__ring_init(&server->connections);
     htw__ring_init(&server->held);
     htw__ring_init(&server->kept);
-    server->pause.ring = listen_again;
     server->seed = htw__random_seed(server);
     htw__tubes_init(server, &htw__default_allocator);
     htw__readers_init(server);
@@ -253,11 +257,6 @@ bool htw__server_open(struct htw__server *server, const struct htw__serve_option
            open_journal(server) && listen_all(server) && open_monitor(server);
 }
 
-static void close_fd(int fd) {
-    if (fd >= 0)
-        close(fd);
-}
-
 bool htw__server_close(struct htw__server *server) {
     htw__monitored_end();
     htw__server_stop_listening(server);
@@ -270,9 +269,9 @@ bool htw__server_close(struct htw__server *server) {
     htw__key_table_fini(&server->reservations);
     pthread_mutex_destroy(&server->mutex);
     free(server->input);
-    close_fd(server->epoll);
-    close_fd(server->wake);
-    close_fd(server->signals);
+    close(server->epoll); /* also where one was not opened */
+    close(server->wake);
+    close(server->signals);
     /* order: The journal is closed: its thread has ended. */
     return is_well && !atomic_load_explicit(&server->has_failed, memory_order_relaxed);
 }

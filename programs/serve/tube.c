@@ -75,15 +75,14 @@ static size_t place_of(const struct htw__connection *connection, const struct ht
 }
 
 static bool grow(struct htw__connection *connection) {
-    size_t capacity = connection->watched_capacity == 0 ? 1 : 2 * connection->watched_capacity;
-    if (connection->watched_count < connection->watched_capacity)
+    size_t count = connection->watched_count;
+    if (count > 0 && (count & (count - 1)) != 0) /* it doubles at powers of two */
         return true;
-    const char **watched = realloc(connection->watched, capacity * sizeof(*watched));
-    if (watched == NULL)
-        return false;
-    connection->watched = watched;
-    connection->watched_capacity = capacity;
-    return true;
+    const char **watched =
+        realloc(connection->watched, (count == 0 ? 1 : 2 * count) * sizeof(*watched));
+    if (watched != NULL)
+        connection->watched = watched;
+    return watched != NULL;
 }
 
 bool htw__tube_watch(struct htw__connection *connection, const char *name) {

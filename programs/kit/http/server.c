@@ -382,16 +382,15 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 /* ---- the token */
 
 static const char *read_token(const char *file, struct htw__http_guard *token) {
-    char text[HTW__HTTP_TOKEN_MAX + 64];
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    const char *why = size < 0 ? strerror(errno) : NULL;
-    if (fd >= 0)
-        close(fd);
+    char text[HTW__HTTP_TOKEN_MAX + 64] = "";
+    FILE *stream = fopen(file, "re");
+    size_t size = stream == NULL ? 0 : fread(text, 1, sizeof(text) - 1, stream);
+    const char *why = stream == NULL || ferror(stream) ? strerror(errno) : NULL;
+    if (stream != NULL)
+        (void)fclose(stream);
     if (why != NULL)
         return why;
-    text[size] = '\0';
-    return strlen(text) == (size_t)size ? htw__http_set_token(token, text) : "it has a NUL";
+    return strlen(text) == size ? htw__http_set_token(token, text) : "it has a NUL";
 }
 
 static bool find_token(const struct htw__http_service *service, struct htw__http_guard *token) {
