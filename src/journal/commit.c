@@ -138,10 +138,10 @@ static int write_change(struct htw_journal *journal, struct htw__change *change)
     return change->result != 0 && sqlite3_total_changes(connection) == before ? 0 : error;
 }
 
-/* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is distrusted. `ret_half` receives
-   a change that turned out not to be possible when a part of it was written. */
+/* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is distrusted. `ret_is_half_made`:
+   a change turned out not to be possible when a part of it was written. */
 static int write_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
-                       struct htw__change **ret_half) {
+                       bool *ret_is_half_made) {
     struct htw__database *database = &journal->database;
     bool has_begun = false;
     int error = 0;
@@ -154,7 +154,7 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
         if (error == 0)
             error = write_change(journal, change);
         if (error != 0 && change->result != 0)
-            *ret_half = change;
+            *ret_is_half_made = true;
     }
     if (!has_begun)
         return 0;
@@ -204,12 +204,12 @@ static void forget_try(struct htw_journal *journal, struct htw__change *batch) {
 
 /* Where there is no space, once more when the log was copied and begins again. */
 static int write_twice(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
-                       struct htw__change **ret_half) {
-    int error = write_batch(journal, batch, next_id, ret_half);
+                       bool *ret_is_half_made) {
+    int error = write_batch(journal, batch, next_id, ret_is_half_made);
     if (error != -ENOSPC || !htw__room_regain(&journal->database))
         return error;
     forget_try(journal, batch);
-    return write_batch(journal, batch, next_id, ret_half);
+    return write_batch(journal, batch, next_id, ret_is_half_made);
 }
 
 /* ---- after: under the lock */
@@ -292,29 +292,6 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         journal->stats.failed++;
 }
 
-/* A caller that also waits for the notices. */
-static bool is_sync(const struct htw__change *change) {
-    return parts_of(change) == 0 && change->finished != NULL;
-}
-
-/* What became of the changes: the callers that are to be woken, and the others, in their order. */
-static struct htw__change *finish_all(struct htw_journal *journal, struct htw__change *batch,
-                                      int error, struct htw__change **ret_callers) {
-    struct htw__change *others = NULL, **last_other = &others, **last_caller = ret_callers, *next;
-    journal->last_callers = 0;
-    for (struct htw__change *change = batch; change != NULL; change = next) {
-        next = change->next;
-        finish(journal, change, error);
-        bool is_caller = change->finished != NULL && !is_sync(change);
-        struct htw__change ***last = is_caller ? &last_caller : &last_other;
-        **last = change;
-        *last = &change->next;
-        journal->last_callers += is_caller;
-    }
-    *last_caller = *last_other = NULL;
-    return others;
-}
-
 /* In the thread that writes. */
 static void give_notice(struct htw_journal *journal, struct htw__change *change) {
     if (change->durable == NULL)
@@ -353,20 +330,20 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
     htw__journal_follow(journal); /* and so does the rest of memory, before the lock is released */
     journal->stats.put += journal->database.from_inbox;
     journal->database.from_inbox = 0;
-    struct htw__change *callers, *others = finish_all(journal, batch, error, &callers);
+    journal->last_callers = 0;
+    for (struct htw__change *change = batch; change != NULL; change = change->next) {
+        finish(journal, change, error);
+        journal->last_callers += change->finished != NULL;
+    }
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
     journal->stats.jobs = journal->database.jobs;
     htw__reader_evict(journal);
     htw__slots_arm(journal);
     htw__mutex_unlock(&journal->mutex);
-    for (struct htw__change *change = callers; change != NULL; change = next) {
+    for (struct htw__change *change = batch; change != NULL; change = next) {
         next = change->next;
-        sem_post(change->finished); /* it returns, and the change is gone */
-    }
-    for (struct htw__change *change = others; change != NULL; change = next) {
-        next = change->next;
-        if (is_sync(change)) {
-            sem_post(change->finished);
+        if (change->finished != NULL) {
+            sem_post(change->finished); /* it returns, and the change is gone */
             continue;
         }
         give_notice(journal, change);
@@ -374,47 +351,41 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
     }
 }
 
-/* The list ends in its middle, or before a change that is half made; if that is the first, behind it. Returns the rest. */
-static struct htw__change *split(struct htw__change *batch, const struct htw__change *half) {
+/* The list ends in its middle. Returns the rest. */
+static struct htw__change *split(struct htw__change *batch) {
     struct htw__change *last = batch;
-    if (half == NULL)
-        for (const struct htw__change *end = batch->next->next; end != NULL && end->next != NULL;
-             end = end->next->next)
-            last = last->next;
-    else
-        while (half != batch && last->next != half)
-            last = last->next;
+    for (const struct htw__change *end = batch->next->next; end != NULL && end->next != NULL;
+         end = end->next->next)
+        last = last->next;
     struct htw__change *rest = last->next;
     last->next = NULL;
     return rest;
 }
 
 /*
- * In one transaction. Where there is no space, each half in one of its own, so that a put that needs space fails alone; and
- * where a change is half made, those before it, and it alone, which then is refused. Without the lock.
+ * In one transaction. Where there is no space, or a change turned out not to be possible when a part of it was written, each
+ * half in one of its own, so that in the end that change fails alone. Without the lock.
  */
 static void commit_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
                          bool has_failed) {
-    struct htw__change *rest = NULL;
+    struct htw__change *rest;
     for (; batch != NULL; batch = rest) {
         const struct htw__database *database = &journal->database;
-        struct htw__change *half = NULL;
+        bool is_half_made = false;
         int64_t begin_ns = htw__clock_monotonic_ns();
         uint64_t before = database->generation;
         int error = has_failed ? htw__journal_fail_as(-EIO, journal->failure)
-                               : write_twice(journal, batch, next_id, &half);
+                               : write_twice(journal, batch, next_id, &is_half_made);
+        bool can_split = is_half_made || (error == -ENOSPC && !database->is_guest);
         rest = NULL;
-        if (half == NULL && (error != -ENOSPC || batch->next == NULL || database->is_guest ||
-                             database->is_distrusted)) {
-            settle_batch(journal, batch, begin_ns, error == 0 && database->generation != before,
-                         error);
+        if (batch->next != NULL && can_split && !database->is_distrusted) {
+            forget_try(journal, batch);
+            rest = split(batch);
+            commit_batch(journal, batch, next_id, false);
+            has_failed = database->is_distrusted;
             continue;
         }
-        batch->is_refused = batch->is_refused || half == batch;
-        forget_try(journal, batch);
-        rest = split(batch, half);
-        commit_batch(journal, batch, next_id, false);
-        has_failed = database->is_distrusted;
+        settle_batch(journal, batch, begin_ns, error == 0 && database->generation != before, error);
     }
 }
 

@@ -79,7 +79,13 @@ static void fini(struct htw_journal *journal) {
 /* What the file says of it. */
 static int load(struct htw_journal *journal) {
     struct htw__database *database = &journal->database;
-    int error = htw__queues_load(&journal->queues, database);
+    uint64_t generation;
+    int error = htw__database_begin_snapshot(database, &generation);
+    if (error == 0)
+        error = htw__queues_load(&journal->queues, database);
+    if (error == 0 && journal->is_read_only)
+        error = htw__queues_count_due(&journal->queues, database, htw__journal_now(journal));
+    htw__database_end_snapshot(database);
     if (error != 0)
         return error;
     journal->stats.found = journal->stats.jobs = database->jobs;

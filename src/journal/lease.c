@@ -159,11 +159,6 @@ static struct htw__job *choose(struct htw_journal *journal, const struct htw__re
     return best;
 }
 
-bool htw__lease_finds_job(struct htw_journal *journal, const struct htw__request *request) {
-    bool is_blocked;
-    return choose(journal, request, &is_blocked) != NULL && !is_blocked;
-}
-
 /* Grants what is ready, or lets the request wait; also one that has waited, so that the journal may have ended. */
 static void begin(struct htw_journal *journal, struct htw__request *request) {
     bool is_blocked;

@@ -81,9 +81,6 @@ int64_t htw__leases_next(const struct htw_journal *journal);
 /* Tells those that were served; for the writer, which has the database. Releases the lock meanwhile. */
 void htw__leases_tell(struct htw_journal *journal);
 
-/* Whether one of its queues has a job for the request now. */
-bool htw__lease_finds_job(struct htw_journal *journal, const struct htw__request *request);
-
 /* A request that is in the table: grants it what is ready, or lets it wait; and ends one that waits. */
 void htw__lease_begin(struct htw_journal *journal, struct htw__request *request);
 void htw__lease_cancel(struct htw_journal *journal, struct htw__request *request);

@@ -266,6 +266,26 @@ int htw__queues_load(struct htw__queues *queues, struct htw__database *database)
     return error == 0 ? result : error;
 }
 
+int htw__queues_count_due(struct htw__queues *queues, struct htw__database *database, int64_t now) {
+    struct sqlite3_stmt *row = database->statements[HTW__COUNT_DUE];
+    const uint64_t last_place = htw__place_delayed(now, UINT32_MAX);
+    int result;
+    htw__statement_bind(database, HTW__COUNT_DUE, HTW__NUMBERS((int64_t)last_place, now));
+    while ((result = htw__statement_step(database, HTW__COUNT_DUE)) == 1) {
+        struct htw__queue *queue =
+            htw__queues_find_number(queues, (uint64_t)sqlite3_column_int64(row, 0));
+        bool was_leased = sqlite3_column_int64(row, 1) != 0;
+        struct htw__queue_counts due = { { 0 } };
+        due.of[HTW_JOB_READY] = sqlite3_column_int64(row, 2);
+        due.of[was_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED] = -due.of[HTW_JOB_READY];
+        if (queue == NULL)
+            continue;
+        add_counts(&queue->counts, &due);
+        add_counts(&queues->all, &due);
+    }
+    return result;
+}
+
 /* ---- counts */
 
 static void note_change(struct htw__queue **changed, struct htw__queue *queue) {

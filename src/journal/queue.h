@@ -41,6 +41,9 @@ int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__qu
 /* The queues of the file. 0, -EBADMSG, -ENOMEM or another error. */
 int htw__queues_load(struct htw__queues *queues, struct htw__database *database);
 
+/* For a file that is only read: jobs whose time has come, or whose lease has ended, count as READY. 0 or an error. */
+int htw__queues_count_due(struct htw__queues *queues, struct htw__database *database, int64_t now);
+
 /* The window is to be moved. */
 void htw__queues_want(struct htw__queues *queues, struct htw__queue *queue);
 

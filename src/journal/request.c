@@ -16,16 +16,11 @@ static size_t size_of(size_t count) {
     return sizeof(struct htw__request) + count * sizeof(struct htw__wait);
 }
 
-static void forget_queues(struct htw_journal *journal, struct htw__request *request) {
+static void destroy(struct htw_journal *journal, struct htw__request *request) {
     for (size_t i = 0; i < request->count; i++) {
         request->waits[i].queue->users--;
         htw__queues_drop(&journal->queues, request->waits[i].queue);
     }
-    request->count = 0;
-}
-
-static void destroy(struct htw_journal *journal, struct htw__request *request) {
-    forget_queues(journal, request);
     htw__journal_release(journal, request, request->size);
 }
 
@@ -145,18 +140,15 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
     return request;
 }
 
-/* Those that exist, or all. Under the lock. */
+/* Under the lock. A queue that does not exist is made, so that the request can wait for it. */
 static int find_queues(struct htw_journal *journal, struct htw__request *request,
-                       const struct htw_lease *lease, bool all) {
-    struct htw__queues *queues = &journal->queues;
+                       const struct htw_lease *lease) {
     request->number = request->end.request = ++journal->leases.last_number;
     for (size_t i = 0; i < lease->queue_count; i++) {
-        struct htw__wait *wait = &request->waits[request->count];
-        int error = all ? htw__queues_get(queues, lease->queues[i], &wait->queue) : 0;
+        struct htw__wait *wait = &request->waits[i];
+        int error = htw__queues_get(&journal->queues, lease->queues[i], &wait->queue);
         if (error != 0)
             return error;
-        if (!all && (wait->queue = htw__queues_find(queues, lease->queues[i])) == NULL)
-            continue;
         wait->request = request;
         wait->queue->users++;
         request->count++;
@@ -167,17 +159,11 @@ static int find_queues(struct htw_journal *journal, struct htw__request *request
     return 0;
 }
 
-/* A queue that has nothing is made only for a request that will wait for it: making many takes long. */
 static int prepare(struct htw_journal *journal, struct htw__request *request,
                    const struct htw_lease *lease) {
-    int error = find_queues(journal, request, lease, false);
+    int error = find_queues(journal, request, lease);
     if (request->end.at_ns <= htw__journal_now(journal))
         request->end.at_ns = INT64_MIN; /* also if the clock is set back */
-    else if (error == 0 && request->count < lease->queue_count &&
-             !htw__lease_finds_job(journal, request)) {
-        forget_queues(journal, request);
-        error = find_queues(journal, request, lease, true);
-    }
     if (error == 0)
         error = htw__leases_reserve(journal);
     if (error == -EAGAIN)

@@ -60,12 +60,12 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
     if (result == HTW_MOVED)
         return;
     slot->armed_ns = HTW_NEVER_NS;
-    if (result == -ESHUTDOWN)
-        journal->scheduler_has_stopped = true;
-    else if (result == HTW_GONE)
-        slot->handle = 0;
-    journal->needs_retry = true;
-    pthread_cond_signal(&journal->work);
+    if (result == -ENOMEM) {
+        journal->needs_retry = true;
+        pthread_cond_signal(&journal->work);
+    } else {
+        slot->handle = 0; /* it is ending */
+    }
 }
 
 /* Whether the writer has something to read, or writes a change of the journal itself. */
@@ -74,8 +74,7 @@ static bool awaits_writer(const struct htw_journal *journal) {
 }
 
 void htw__slots_arm(struct htw_journal *journal) {
-    if (journal->slot_count == 0 || journal->is_closing || journal->has_failed ||
-        journal->scheduler_has_stopped)
+    if (journal->slot_count == 0 || journal->is_closing || journal->has_failed)
         return;
     int64_t next = next_ns(journal);
     if (awaits_writer(journal)) {
@@ -181,15 +180,13 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
 
 /* ---- timers */
 
-/* The timer has ended: cancelled, or the scheduler has stopped. */
+/* At a close, or because the scheduler has stopped. */
 static void timer_ended(void *arg) {
     struct htw__slot *slot = arg;
     struct htw_journal *journal = slot->journal;
     htw__mutex_lock(&journal->mutex);
     slot->handle = 0;
     slot->armed_ns = HTW_NEVER_NS;
-    journal->needs_retry = true;
-    pthread_cond_signal(&journal->work);
     htw__mutex_unlock(&journal->mutex);
 }
 
@@ -256,24 +253,4 @@ void htw__slots_destroy(struct htw_journal *journal) {
                              journal->slot_count * sizeof(*journal->slots));
     journal->slots = NULL;
     journal->slot_count = 0;
-}
-
-void htw__slots_repair(struct htw_journal *journal) {
-    journal->needs_retry = false;
-    for (uint32_t i = 0; i < journal->slot_count && !journal->is_closing; i++) {
-        struct htw__slot *slot = &journal->slots[i];
-        if (slot->handle != 0)
-            continue;
-        htw_handle handle;
-        htw__mutex_unlock(&journal->mutex);
-        int error = schedule(slot, &handle);
-        htw__mutex_lock(&journal->mutex);
-        if (error == 0)
-            slot->handle = handle;
-        else if (error == -ESHUTDOWN)
-            journal->scheduler_has_stopped = true;
-        else
-            journal->needs_retry = true;
-    }
-    htw__slots_arm(journal);
 }

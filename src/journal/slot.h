@@ -24,8 +24,4 @@ void htw__slots_destroy(struct htw_journal *journal);
 /* Arms a slot for what comes next, and wakes the writer if there is something to read. */
 void htw__slots_arm(struct htw_journal *journal);
 
-/* Schedules timers again that have ended; thus it notices that the scheduler was stopped. For the writer; releases
-   the lock meanwhile. */
-void htw__slots_repair(struct htw_journal *journal);
-
 #endif /* HTW_SRC_JOURNAL_SLOT_H */

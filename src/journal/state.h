@@ -55,7 +55,7 @@ struct htw__change;
 /* A timer of the scheduler that delivers. */
 struct htw__slot {
     struct htw_journal *journal;
-    htw_handle handle; /* 0: the timer has ended, and is to be scheduled again */
+    htw_handle handle; /* 0: the timer has ended, and so has the scheduler */
     int64_t armed_ns;  /* HTW_NEVER_NS: it is not */
     bool is_running;
 };
@@ -107,9 +107,8 @@ struct htw_journal {
     htw_stopped *stopped;
     void *context;
     unsigned fork_count;
-    bool is_manual;       /* the clock of the scheduler */
-    bool is_read_only;    /* opened to be read */
-    bool has_counted_due; /* in it: `queues` count as READY what is due */
+    bool is_manual;    /* the clock of the scheduler */
+    bool is_read_only; /* opened to be read */
     int64_t near_ns, gather_ns, lease_ns;
     uint64_t max_jobs, max_in_flight;
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
@@ -145,8 +144,7 @@ struct htw_journal {
     struct htw__ids ids;
     bool is_closing;  /* nothing is delivered any more */
     bool is_stopping; /* no change is accepted any more */
-    bool needs_retry; /* a slot could not be rescheduled */
-    bool scheduler_has_stopped;
+    bool needs_retry; /* a slot could not be armed */
     bool has_failed;
     bool has_told;                        /* `stopped` */
     char failure[HTW__JOURNAL_SENTENCE];  /* why */

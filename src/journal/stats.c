@@ -3,50 +3,12 @@
 #include "../observe/metrics.h"
 #include "../base/user_code.h"
 #include "log.h"
-#include "snapshot.h"
+#include "state.h"
 
 #include <errno.h>
 #include <time.h>
 
 #define QUEUES_AT_ONCE 128
-
-/* ---- a journal that is open to be read */
-
-/* Jobs of a queue that the file counts as `state`. */
-static void count_as_ready(struct htw_journal *journal, uint64_t queue_number,
-                           enum htw_job_state state, int64_t jobs) {
-    htw__mutex_lock(&journal->mutex);
-    struct htw__queue *queue = htw__queues_find_number(&journal->queues, queue_number);
-    struct htw__queue_counts *counts[] = { queue == NULL ? NULL : &queue->counts,
-                                           &journal->queues.all };
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && queue != NULL; i++) {
-        counts[i]->of[state] -= jobs;
-        counts[i]->of[HTW_JOB_READY] += jobs;
-    }
-    htw__mutex_unlock(&journal->mutex);
-}
-
-/* Without a reader, a job whose time has come, or whose lease has ended, is READY. The first time: one thread has the turn.
-   After a failure the counts are wrong, so the journal stops. */
-static int count_due(struct htw_journal *journal) {
-    struct htw__database *database = NULL;
-    int64_t now = htw__journal_now(journal);
-    uint64_t last_place = htw__place_delayed(now, UINT32_MAX);
-    int error = journal->is_read_only ? htw__snapshot_begin(journal, &database) : 0;
-    if (error != 0 || !journal->is_read_only)
-        return error;
-    int result = !journal->has_counted_due;
-    journal->has_counted_due = true;
-    htw__mutex_unlock(&journal->mutex);
-    struct sqlite3_stmt *row = database->statements[HTW__COUNT_DUE];
-    htw__statement_bind(database, HTW__COUNT_DUE, HTW__NUMBERS((int64_t)last_place, now));
-    while (result == 1 && (result = htw__statement_step(database, HTW__COUNT_DUE)) == 1)
-        count_as_ready(journal, (uint64_t)sqlite3_column_int64(row, 0),
-                       sqlite3_column_int64(row, 1) != 0 ? HTW_JOB_LEASED : HTW_JOB_DELAYED,
-                       sqlite3_column_int64(row, 2));
-    database->is_distrusted = database->is_distrusted || result < 0;
-    return htw__snapshot_end(journal, database, result);
-}
 
 /* ---- statistics */
 
@@ -64,9 +26,6 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         return error;
     if (stats == NULL || stats->struct_size != sizeof(*stats))
         return htw__journal_fail_as(-EINVAL, "the statistics are NULL or of an unknown size");
-    error = count_due(journal);
-    if (error != 0)
-        return error;
     uint64_t log_bytes = journal->path.is_in_memory ? 0 : htw__log_bytes(journal->path.name);
     int64_t now = htw__journal_now(journal), oldest_ns = 0;
     htw__mutex_lock(&journal->mutex);
@@ -135,9 +94,6 @@ int htw_journal_get_queue(struct htw_journal *journal, const char *name,
     if (stats == NULL || stats->struct_size != sizeof(*stats) || !htw__queue_name_is_valid(name))
         return htw__journal_fail_as(-EINVAL,
                                     "the numbers of a queue are NULL or of an unknown size");
-    error = count_due(journal);
-    if (error != 0)
-        return error;
     htw__mutex_lock(&journal->mutex);
     const struct htw__queue *queue = htw__queues_find(&journal->queues, name);
     if (queue != NULL)
@@ -168,9 +124,6 @@ int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
         return error;
     if (visit == NULL)
         return htw__journal_fail_as(-EINVAL, "the visit is NULL");
-    error = count_due(journal);
-    if (error != 0)
-        return error;
     htw__mutex_lock(&journal->mutex);
     struct htw__queue *queue = htw__queues_next(&journal->queues, NULL);
     struct htw_queue_stats stats;

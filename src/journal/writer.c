@@ -64,7 +64,7 @@ static void tell_stopped(struct htw_journal *journal) {
 
 /* What the thread keeps in mind from one step to the next. */
 struct pace {
-    int64_t retry_ns; /* when slots are repaired; HTW_NEVER_NS: not planned */
+    int64_t retry_ns; /* when slots are armed again; HTW_NEVER_NS: not planned */
     int64_t copy_ns;  /* where space lacks, the log is copied from then on */
     bool has_written; /* then it is the turn of the reader, however long the queue is */
     bool has_yielded; /* since, to those that look and have no connection of their own */
@@ -94,8 +94,7 @@ static void read_step(struct htw_journal *journal) {
 }
 
 static void sleep_until_work(struct htw_journal *journal, struct pace *pace, int64_t now) {
-    bool retries = journal->needs_retry && !journal->scheduler_has_stopped;
-    if (retries && pace->retry_ns == HTW_NEVER_NS)
+    if (journal->needs_retry && pace->retry_ns == HTW_NEVER_NS)
         pace->retry_ns = now + RETRY_NS;
     int64_t pause_ns = journal->reader.paused_ns;
     if (pause_ns == 0 || pause_ns <= now)
@@ -132,7 +131,8 @@ static bool step(struct htw_journal *journal, struct pace *pace) {
         return false;
     } else if (now >= pace->retry_ns) {
         pace->retry_ns = HTW_NEVER_NS;
-        htw__slots_repair(journal);
+        journal->needs_retry = false;
+        htw__slots_arm(journal);
     } else {
         sleep_until_work(journal, pace, now);
     }
