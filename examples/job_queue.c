@@ -13,7 +13,7 @@
  *                             and checks that each job was done; without FOLDER in a folder in /tmp
  */
 #define _GNU_SOURCE /* mkdtemp(), usleep() */
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "../common/process.h"
 #include "../common/report.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 #include <sqlite3.h>
 
 #include <errno.h>

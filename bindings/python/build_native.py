@@ -208,6 +208,6 @@ JOURNAL_USES = ("base/alloc", "base/annotate", "base/backoff", "base/base", "bas
 
 def describe_journal():
     used = {BUNDLE / f"src/{name}.c" for name in JOURNAL_USES}
-    return describe("htw._journal_native", ("journal.h",), "journal.c",
+    return describe("htw._journal_native", ("journal.h", "journal_inspect.h", "journal_guest.h"), "journal.c",
                     linked("htw-journal") if SYSTEM else
                     compiled(used.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]), describe_native())

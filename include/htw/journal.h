@@ -2,7 +2,8 @@
 /*
  * htw/journal.h - jobs that survive a crash: delays, each handed out at its time, and queues, whose jobs
  * are leased by priority; at least once, even if the process crashes in between. Link with
- * libhtw-journal, which uses SQLite.
+ * libhtw-journal, which uses SQLite. htw/journal_inspect.h looks at them; htw/journal_guest.h puts jobs in
+ * transactions of a program.
  *
  *     static void deliver(void *context, const struct htw_delivery *delivery) {
  *         send_mail(delivery->payload, delivery->payload_size);
@@ -20,63 +21,54 @@
  * calls named ..._later tell by their notice, or by htw_journal_sync(). Then:
  *  - A job that was put is delivered at least once, and never before its deadline.
  *  - A job that was ended by htw_journal_done() is never delivered again.
- *  - A job that was delivered and is not done is delivered again when the file is opened again. So
- *    `deliver` may see a job twice. The id is the same each time.
+ *  - A job that was delivered and is not done is delivered again when the file is opened again, with the same id.
  *  - A change that failed has changed nothing, except after -EIO: see below.
  * docs/journal.md explains what this asks of `deliver`, and what HTW_SYNCHRONOUS_NORMAL gives up.
  *
- * Queues. Each job is in a queue. Jobs of the default queue (NULL) are handed to `deliver`, if there is
- * one. All others are handed to those who ask, by htw_journal_lease_later(). A job becomes ready at its
- * deadline by the clock alone, and nothing is written for it.
+ * Queues. Each job is in a queue. Jobs of the default queue (NULL) are handed to `deliver`, if there is one, all others to
+ * those who ask by htw_journal_lease(). A job becomes ready at its deadline by the clock alone.
  *
- * Time. A deadline is an instant: nanoseconds since 1970 by the wall clock. If the clock is set,
- * deadlines follow. The scheduler may have any clock. With HTW_CLOCK_MANUAL, for tests, deadlines are
- * times of that clock, and htw_scheduler_advance() also waits until the journal has read the jobs of
- * the new time.
- *
- * Ids. Each commit reserves ids for the next 4096 jobs at least. The first put after an open, and one of more jobs than are
- * reserved, waits for a commit more.
+ * Time. A deadline is an instant: nanoseconds since 1970 by the wall clock. If the clock is set, deadlines follow. The
+ * scheduler may have any clock. With HTW_CLOCK_MANUAL, for tests, deadlines are times of that clock, and
+ * htw_scheduler_advance() also waits until the journal has read the jobs of the new time.
  *
  * Threads. Any thread may call any function at any time, also in `deliver`. These functions block
  * until the disk has answered: those that change something and are not named ..._later, and
  * htw_journal_sync(), htw_journal_open() and htw_journal_close(); htw_journal_lease() waits for a job,
  * too. In a notice of the same journal they return -EDEADLK, because it runs in the thread that writes.
- * htw_journal_peek() and htw_journal_list() read the file, also in a notice. If nothing else is to be written, a
- * change that waits uses SQLite in the calling thread: that takes up to 32 KiB of its stack, and a
- * signal of the thread is handled afterwards. Such a change is no cancellation point. The other
- * functions do not wait for the disk. The journal holds no lock while it calls `deliver` or a notice;
- * it may hold one while it calls an allocator.
+ * If nothing else is to be written, a change that waits uses SQLite in the calling thread: that takes up to
+ * 32 KiB of its stack, and a signal of the thread is handled afterwards. Such a change is no cancellation
+ * point. The journal holds no lock while it calls `deliver` or a notice; it may hold one while it calls an
+ * allocator.
  *
  * The file is a database of SQLite in WAL mode: beside PATH there are PATH-wal and PATH-shm while it
- * is in use, and PATH-lock, which stays. Other programs may read it at any time, and SQLite's own
- * tools copy it (docs/journal.md says how). One journal may have it open: another process, or a
- * second open in this one, is refused. Do not open and close the file in the same process by other
- * means than a connection of the same SQLite library: closing it would release SQLite's locks.
+ * is in use, and PATH-lock, which stays. Other programs may read it at any time. One journal may have it
+ * open: another process, or a second open in this one, is refused. Do not open and close the file in the
+ * same process by other means than a connection of the same SQLite library: closing it would release
+ * SQLite's locks.
  *
  * Errors. Each function returns -EINVAL for NULL where NULL is not allowed, and -EOWNERDEAD in a
  * child process after fork. htw_journal_error() has a sentence about each failure. Calls that change
- * something also return:
- *    -ENOSPC     the disk or a quota is full, or the process may not make a file longer
- *                (RLIMIT_FSIZE); or all ids were given. Nothing has changed; later calls are tried again.
- *                Room is kept for what ends, buries, releases or kicks jobs: docs/journal.md
- *    -ENOMEM     no memory. Nothing has changed
- *    -EAGAIN     `max_jobs`, `max_memory` or HTW_QUEUES_MAX is reached. Nothing has changed. Only where
- *                jobs are put, or a queue is named that did not exist
- *    -EMSGSIZE   a job is too large. Nothing has changed
- *    -EEXIST     a job with HTW_JOB_IF_ABSENT has a key that another job has. Nothing has changed
- *    -ESTALE     the lease that a change names has ended. Nothing has changed
- *    -EBUSY      another program has held SQLite's lock for 2 seconds (of a guest: 30). Nothing has changed
- *    -EDEADLK    called in a notice of this journal by a function that waits
- *    -EIO        the disk has failed. If the journal could undo the change it continues, and nothing
- *                has changed. Otherwise the journal has stopped: every later call returns -EIO, and
- *                nothing is delivered any more. Then the file says which of the last changes were
- *                made: close the journal and open it again
+ * something also return the following; unless it says otherwise, nothing has changed:
+ *    -ENOSPC     the disk or a quota is full, or the process may not make a file longer (RLIMIT_FSIZE); or all
+ *                ids were given. Later calls are tried again. Room is kept for what ends, buries, releases or
+ *                kicks jobs: docs/journal.md
+ *    -ENOMEM     no memory
+ *    -EAGAIN     `max_jobs`, `max_memory` or HTW_QUEUES_MAX is reached. Only where jobs are put, or a queue
+ *                is named that did not exist
+ *    -EMSGSIZE   a job is too large
+ *    -EEXIST     a job with HTW_JOB_IF_ABSENT has a key that another job has
+ *    -ESTALE     the lease that a change names has ended
+ *    -EBUSY      another program has held SQLite's lock for 2 seconds (of a guest: 30)
+ *    -EIO        the disk has failed. If the journal could undo the change it continues. Otherwise it has stopped: every
+ *                later call returns -EIO, and nothing is delivered any more. Then the file says which of the last changes
+ *                were made: close the journal and open it again
  *    -ESHUTDOWN  the journal is being closed
  *    -EROFS      the journal was opened by htw_journal_open_to_read()
  *
- * Fork. The child process cannot use the journal. It must not close the journal either: it would
- * disturb its parent; htw_journal_close() returns -EOWNERDEAD there and does nothing. A child that is
- * forked in `deliver` or a notice must leave by exec or _exit(), as from a callback (htw_callback).
+ * Fork. The child process cannot use or close the journal: htw_journal_close() returns -EOWNERDEAD there and
+ * does nothing. A child that is forked in `deliver` or a notice must leave by exec or _exit(), as from a
+ * callback (htw_callback).
  */
 #ifndef HTW_JOURNAL_H
 #define HTW_JOURNAL_H
@@ -84,7 +76,6 @@
 #include <htw/scheduler.h>
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -108,27 +99,24 @@ struct htw_delivery {
     size_t key_size;
     const char *queue; /**< valid until `deliver` returns; NULL: the default queue */
     uint32_t priority;
-    /** Which attempt this is: 1, 2, ... With the id it names the lease (struct htw_job_update). Attempts
-        that a crash has ended count only if their leases were durable. */
+    /** Which attempt this is: 1, 2, ... With the id it names the lease (struct htw_job_update). Attempts that a crash
+        has ended count only if their leases were durable. */
     uint32_t attempt;
     int64_t lease_end_ns; /**< when the lease ends; HTW_NEVER_NS: it does not (`deliver`) */
     int64_t lease_ns;     /**< of the job (struct htw_job); 0: as the options say */
 };
 
 /**
- * Receives a job whose time has come. `delivery` is valid until it returns.
- *
- * The job ends with htw_journal_done(), in this call or later, in any thread. Until then it counts
- * as in flight, and is delivered again if the process ends. `deliver` must return, as callbacks must
- * (htw_callback).
+ * Receives a job whose time has come. The job ends with htw_journal_done(), in this call or later, in any thread. Until then
+ * it counts as in flight, and is delivered again if the process ends. `deliver` must return, as callbacks must (htw_callback).
  *
  * Threads: called where the scheduler runs callbacks.
  */
 typedef void htw_deliver(void *context, const struct htw_delivery *delivery);
 
 /**
- * The notice of a change that was made later: called once, when the change is durable or has failed.
- * Must return. Other changes wait until it has returned.
+ * The notice of a change that was made later: called once, when the change is durable or has failed. Must return. Other
+ * changes wait until it has returned.
  *
  * @param result 0: the change is durable; otherwise the error of the blocking call.
  *
@@ -137,23 +125,18 @@ typedef void htw_deliver(void *context, const struct htw_delivery *delivery);
 typedef void htw_durable(void *arg, int result);
 
 /**
- * The notice that the journal has stopped by itself: called once, soon after that. Other calls say
- * so, too (-EIO); this is for a program that makes none. Must return.
+ * The notice that the journal has stopped by itself: called once, soon after that, in the thread that writes. Must return.
  *
  * @param why a sentence, as that of htw_journal_error(); valid until the notice returns.
- *
- * Threads: called in the thread that writes, as a `durable` notice.
  */
 typedef void htw_stopped(void *context, const char *why);
 
 /** When a change counts as durable. */
 enum htw_synchronous {
-    /** When the disk has confirmed it. It survives a crash of the process and of the system, and a
-        power cut. */
+    /** When the disk has confirmed it. It survives a crash of the process and of the system, and a power cut. */
     HTW_SYNCHRONOUS_FULL = 0,
-    /** When the operating system has it. It survives a crash or kill of the process. A crash of the
-        system or a power cut may undo the changes of the last seconds, in whole: jobs that were put
-        may be lost, and jobs that were done may be delivered again. */
+    /** When the operating system has it. It survives a crash or kill of the process. A crash of the system or a power
+        cut may undo the changes of the last seconds, in whole. */
     HTW_SYNCHRONOUS_NORMAL = 1
 };
 
@@ -166,42 +149,33 @@ enum htw_synchronous {
 struct htw_journal_options {
     /** sizeof(struct htw_journal_options); HTW_JOURNAL_OPTIONS_INIT sets it. */
     size_t struct_size;
-    /** Receives the jobs of the default queue. NULL: they are leased, as those of the other queues. */
-    htw_deliver *deliver;
-    /** Told if the journal stops by itself: the disk has failed, or the file is damaged. NULL: no
-        notice. */
+    htw_deliver *deliver; /**< receives the jobs of the default queue. NULL: they are leased, as others */
+    /** Told if the journal stops: the disk has failed, or the file is damaged. NULL: no notice. */
     htw_stopped *stopped;
     void *context; /**< passed to `deliver` and `stopped` */
     enum htw_synchronous synchronous;
-    /**
-     * The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in
-     * order of deadline, and of equal deadlines in the order in which they were put. (A job that is
-     * put after later ones were delivered comes after these.) More: they begin in that order. The
-     * scheduler needs as many workers.
-     */
+    /** The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in order of
+        deadline and then of putting. More: they begin in that order. The scheduler needs as many workers. */
     uint32_t parallel;
     /** How far ahead jobs are held in memory, up to HTW_JOURNAL_NEAR_NS_MAX; 0 means 10 minutes.
         Jobs beyond are in the file only. */
     int64_t near_ns;
-    /** The most bytes of jobs in memory: those that wait to be written, and those of the near
-        future; 0 means 64 MiB. If it is too small, fewer jobs are held ahead. A single job may
-        exceed it. Jobs in flight take about 200 bytes each, which do not count. */
+    /** The most bytes of jobs in memory: those that wait to be written, and those of the near future; 0 means
+        64 MiB. A single job may exceed it. Jobs in flight take about 200 bytes each, which do not count. */
     uint64_t max_memory;
     /** The most jobs in the file; 0 means no limit. Jobs that wait to be written count. */
     uint64_t max_jobs;
-    /** The most jobs in flight: delivered and not done. When it is reached, delivery waits until some
-        are done; 0 means 100 000. So this is also the most jobs that a crash delivers twice. */
+    /** The most jobs in flight: delivered and not done. When it is reached, delivery waits; 0 means 100 000. So
+        this is also the most jobs that a crash delivers twice. */
     uint64_t max_in_flight;
     /** How long changes made by ..._later may wait for others, to be written with them, up to
-        HTW_JOURNAL_GATHER_NS_MAX; 0 means 2 ms. A blocking call is written at once, and all that
-        wait with it. */
+        HTW_JOURNAL_GATHER_NS_MAX; 0 means 2 ms. A blocking call is written at once, and what waits with it. */
     int64_t gather_ns;
     /** How long leases last where neither the request nor the job says it; 0 means 1 minute. */
     int64_t lease_ns;
-    /** The allocator of the journal's own memory, not of SQLite's; NULL means the default one. Must
-        be thread-safe. The struct is copied. */
+    /** Of the journal's own memory, not of SQLite's; NULL: the default one. Thread-safe. The struct is copied. */
     const struct htw_allocator *allocator;
-    /** The file (never NULL) is the database of a program, whose transactions put jobs: htw_journal_put_in(). */
+    /** The file (never NULL) is the database of a program, whose transactions put jobs: htw/journal_guest.h. */
     bool is_guest;
     /** Of a guest: how often it looks for jobs of which no htw_journal_wake() tells; 0 means 100 ms,
         HTW_NEVER_NS never. That is how late such a job may be taken in. */
@@ -217,23 +191,11 @@ struct htw_journal_options {
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_journal_options_init(struct htw_journal_options *options);
 
-/**
- * Returns the name of the first member of `options` that htw_journal_open() refuses with -EINVAL, such as
- * "near_ns": for error messages. If `options` is NULL, so is the result.
- *
- * @return a static string, or NULL: no member is wrong by itself or beside another one.
- *
- * Threads: any. Cost: O(1).
- */
-HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options *options);
-
 /* ------------------------------------------------------------------ opening and closing */
 
 /**
- * Opens a journal, or creates its file, and starts to deliver.
- *
- * Jobs that are overdue are delivered in order of deadline, a slice at a time.
- * `deliver` may be called before this has returned.
+ * Opens a journal, or creates its file, and starts to deliver, first what is overdue. `deliver` may be called before this
+ * has returned.
  *
  * @param ret_journal receives the journal. The caller owns it, and closes it with
  *                    htw_journal_close() before the scheduler is stopped.
@@ -243,42 +205,21 @@ HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options
  *                    memory, and gone when the journal is closed.
  * @param options     NULL: the defaults, without `deliver`. The library keeps no pointer to them.
  * @return 0: success;
- *         -EINVAL: an option is out of its range, `deliver` has no scheduler, or the file has
- *         several names (hard links);
- *         -EBUSY: the file is open in a journal of this or another process, or another program holds
- *         SQLite's lock on it;
+ *         -EINVAL: an option is out of its range, `deliver` has no scheduler, or the file has several names (hard links);
+ *         -EBUSY: the file is open in a journal of this or another process, or another program holds SQLite's lock;
  *         -EBADMSG: the file is not a journal, or is damaged. It is left as it is;
  *         -EPROTONOSUPPORT: the file has another format, as that of a newer version of the library;
- *         -EISDIR, -EACCES, -EROFS, -ENOENT, -ENAMETOOLONG: the path cannot be used, or the file
- *         cannot be written;
- *         -EMFILE, -ENFILE: no file descriptor is left;
+ *         -EISDIR, -EACCES, -EROFS, -ENOENT, -ENAMETOOLONG: the path cannot be used, or the file cannot be written;
  *         -ENOTSUP: the SQLite that is loaded is older than 3.31, or was built without mutexes;
  *         -ENOSPC: there is no space for a new file, or for PATH-shm. Otherwise a journal that exists is opened on a full
  *         disk, too: docs/journal.md;
- *         -EIO, -ENOMEM, -ESHUTDOWN.
+ *         -EIO, -ENOMEM, -EMFILE, -ENFILE, -ESHUTDOWN.
  *
- * Cost: does not depend on the number of jobs. Starts one thread. Memory: 270 KiB, SQLite's cache of
- * up to 8 MiB, and the jobs of the near future.
+ * Cost: does not depend on the number of jobs. Starts one thread. Memory: 270 KiB, and SQLite's cache of up to 8 MiB.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_open(struct htw_journal **ret_journal,
                                              struct htw_scheduler *scheduler, const char *path,
                                              const struct htw_journal_options *options);
-
-/**
- * Opens the file of a journal to look at it, also while another process has it open, and changes nothing of it.
- * (Of a file without a log it undoes a transaction in which a process was killed, as whoever opens it next does.)
- *
- * The calls that look work: peek, list, list_queues, get_queue, get_stats, htw_journal_check().
- * Changes return -EROFS. Jobs are as the file says, by the clock: one that is delivered or leased in the memory of a process is READY.
- * Queues are as they were at the open.
- *
- * @param ret_journal  as of htw_journal_open(); the caller closes it with htw_journal_close().
- * @param path         the file. One without tables, as a crash leaves it at the first open of a journal, is an empty journal.
- * @param ret_is_guest receives whether it is the database of a program, as `is_guest` of the options. May be NULL.
- * @return as htw_journal_open().
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_open_to_read(struct htw_journal **ret_journal,
-                                                     const char *path, bool *ret_is_guest);
 
 /**
  * Closes a journal: stops to deliver, waits for calls of `deliver` that are running, and makes all
@@ -294,11 +235,9 @@ HTW_API HTW_WARN_UNUSED int htw_journal_open_to_read(struct htw_journal **ret_jo
 HTW_API int htw_journal_close(struct htw_journal *journal);
 
 /**
- * Describes the last failure of a function of this header in the calling thread: a sentence with the
- * file and the cause, without a full stop. In a notice with an error: that of the change.
- *
- * @return a string that is valid until the next failure in this thread; never NULL. Empty before the
- *         first failure.
+ * Describes the last failure of a function of the journal in the calling thread: a sentence with the file and the cause,
+ * without a full stop. In a notice with an error: that of the change. Never NULL, and valid until the next failure in this
+ * thread.
  */
 HTW_API const char *htw_journal_error(void);
 
@@ -328,11 +267,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_put(struct htw_journal *journal, int64_t
  * @return 0: the job has not been delivered, and never will be;
  *         -EALREADY: it has been delivered, and is not done. htw_journal_done() ends it;
  *         -ENOENT: no job has this id: it has ended, or never existed;
- *         an error at the top: nothing has changed.
- *
- * If it fails, the job is delivered, late where its time has come meanwhile.
- *
- * Cost: as htw_journal_put(), without memory for a job.
+ *         an error at the top: the job is delivered, late where its time has come meanwhile.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_cancel(struct htw_journal *journal, uint64_t id);
 
@@ -342,8 +277,6 @@ HTW_API HTW_WARN_UNUSED int htw_journal_cancel(struct htw_journal *journal, uint
  * @return 0: the job is never delivered again;
  *         -ENOENT: no job has this id;
  *         an error at the top: the job is as before. A job in flight stays in flight.
- *
- * Cost: as htw_journal_put(), without memory for a job.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_done(struct htw_journal *journal, uint64_t id);
 
@@ -354,9 +287,8 @@ struct htw_job {
     int64_t deadline_ns; /**< as in htw_journal_put() */
     const void *payload; /**< as in htw_journal_put() */
     size_t payload_size;
-    /** The key: `key_size` bytes, which are copied; NULL: none. At most one job has a key. A new job
-        replaces the one that has it, also if that one is in flight: it ends as by
-        htw_journal_done(). */
+    /** The key: `key_size` bytes, which are copied; NULL: none. At most one job has a key. A new job replaces the
+        one that has it, also if that one is in flight: it ends as by htw_journal_done(). */
     const void *key;
     size_t key_size;
     uint64_t id; /**< receives the id, as `ret_id` of htw_journal_put() */
@@ -365,8 +297,7 @@ struct htw_job {
     const char *queue;
     uint32_t priority; /**< 0 comes first. Of equal ones, the job comes first that was put first */
     uint32_t flags;    /**< HTW_JOB_IF_ABSENT or 0 */
-    /** How long its leases last; 0: as the options say. */
-    int64_t lease_ns;
+    int64_t lease_ns;  /**< how long its leases last; 0: as the options say */
 };
 
 #define HTW_JOB_INIT \
@@ -410,8 +341,7 @@ struct htw_job_update {
     const void *key;
     size_t key_size;
     enum htw_job_step step;
-    /** The attempt whose lease it is (struct htw_delivery): if that has ended, -ESTALE. 0: whatever the
-        attempt is. */
+    /** The attempt whose lease it is (struct htw_delivery): if that has ended, -ESTALE. 0: any. */
     uint32_t attempt;
     /** RELEASE, MOVE, EXTEND: an instant. INT64_MIN with RELEASE: as the policy of the queue says, and
         without one at once; with EXTEND of a lease that is not durable: the job is READY at once, and
@@ -447,9 +377,8 @@ struct htw_journal_change {
 HTW_API void htw_journal_change_init(struct htw_journal_change *change);
 
 /**
- * Makes several changes at once, and waits until they are durable: jobs that are put, and jobs that are
- * done. A crash leaves all of them or none. A job that is ended and put again in one change, with its next deadline, comes
- * once for each instant of a schedule: docs/journal.md.
+ * Makes several changes at once, and waits until they are durable. A crash leaves all of them or none. A job that is ended
+ * and put again in one change, with its next deadline, comes once for each instant of a schedule: docs/journal.md.
  *
  * @param change the `id` of each job is set. The library keeps no pointer to what is in it.
  * @return 0: success;
@@ -463,13 +392,7 @@ HTW_API void htw_journal_change_init(struct htw_journal_change *change);
 HTW_API HTW_WARN_UNUSED int htw_journal_apply(struct htw_journal *journal,
                                               const struct htw_journal_change *change);
 
-/**
- * Makes one step of a job, and waits until it is durable.
- *
- * @return as htw_journal_apply().
- *
- * Cost: as htw_journal_put(); an EXTEND of a lease that is not durable does not wait for the disk.
- */
+/** As htw_journal_apply() with one step. An EXTEND of a lease that is not durable does not wait for the disk. */
 HTW_API HTW_WARN_UNUSED int htw_journal_update(struct htw_journal *journal,
                                                const struct htw_job_update *update);
 
@@ -477,13 +400,11 @@ HTW_API HTW_WARN_UNUSED int htw_journal_update(struct htw_journal *journal,
  * Kicks jobs of a queue in one change, and waits until it is durable: those that were buried first, or, if
  * none is BURIED, the DELAYED ones that would come first.
  *
- * @param queue NULL: the default queue.
  * @param count at most so many jobs; more than HTW_KICK_MAX is HTW_KICK_MAX.
- * @return 0 or more: so many jobs are READY now;
- *         an error at the top: none.
+ * @return 0 or more: so many jobs are READY now; or an error at the top.
  *
- * Cost: as htw_journal_put(), and some 10 us for each job. Without BURIED jobs the minutes are passed
- * in which jobs of any queue are due.
+ * Cost: as htw_journal_put(), and some 10 us for each job. Without BURIED jobs the minutes are passed in which jobs of any
+ * queue are due.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_kick(struct htw_journal *journal, const char *queue,
                                              uint32_t count);
@@ -492,8 +413,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_kick(struct htw_journal *journal, const 
 #define HTW_KICK_MAX 65536u
 
 /**
- * Waits until all changes are durable that were made before, by any thread, and until their notices
- * have returned.
+ * Waits until all changes are durable that were made before, by any thread, and until their notices have returned.
  *
  * @return 0: they are;
  *         the error of the first change without a notice that has failed since the last call of
@@ -514,10 +434,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_sync(struct htw_journal *journal);
  * when the change is durable or has failed; NULL: no notice. They return 0 if the change will be made
  * or has failed by the time of the notice, and otherwise an error that needs no disk: -EINVAL,
  * -EMSGSIZE, -EAGAIN, -ENOMEM, -ESHUTDOWN, -EIO; then there is no notice. Changes are made in the
- * order of the calls.
- *
- * Cost: 1 to 2 us and an allocation of about 200 bytes, besides the job. The thread that writes takes
- * the rest.
+ * order of the calls. Cost: 1 to 2 us and an allocation of about 200 bytes, besides the job.
  */
 
 /** As htw_journal_put(), without waiting, except for ids. `ret_id` receives the id in this call. */
@@ -525,10 +442,6 @@ HTW_API HTW_WARN_UNUSED int htw_journal_put_later(struct htw_journal *journal, i
                                                   const void *payload, size_t payload_size,
                                                   htw_durable *durable, void *arg,
                                                   uint64_t *ret_id);
-
-/** As htw_journal_cancel(), without waiting. */
-HTW_API int htw_journal_cancel_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
-                                     void *arg);
 
 /** As htw_journal_done(), without waiting. */
 HTW_API int htw_journal_done_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
@@ -552,8 +465,7 @@ HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queu
  * Does what waits for the journal's thread in this one: writes changes, and calls notices and `leased`, also those of
  * other threads. For a program with a loop: that saves two changes of threads for each round. From the first call on,
  * calls of this thread do not wake the journal's thread, so call this after them, before the thread waits for anything else.
- *
- * It waits for the disk. Where another thread uses the file at the time, that of the journal does it, and this does not wait.
+ * It waits for the disk, unless another thread uses the file: then the journal's thread does it.
  *
  * @return 0; -EDEADLK: called in a callback of this journal.
  *
@@ -563,62 +475,14 @@ HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queu
  */
 HTW_API int htw_journal_process(struct htw_journal *journal);
 
-/* ------------------------------------------------------------------ jobs of other transactions */
-
-/*
- * GUESTS. With `is_guest` the journal is in a database of SQLite that belongs to a program, in tables whose names begin
- * with "htw_". A transaction of the program, in this process or another one, changes its own tables and puts jobs,
- * together or not at all. The jobs are in the INBOX then (the table htw_inbox), from which the journal takes them in: at
- * once after htw_journal_wake(), otherwise after `inbox_ns`.
- *
- * A guest leaves the file as it is: its mode (with a log or without), the settings of other connections, version and
- * application. It never copies the log; that is for the connections of the program. Whoever holds SQLite's lock
- * delays it: -EBUSY comes after 30 seconds. So do not wait for the journal in a transaction.
- *
- * Promises. A job is durable when the transaction that puts it is, as the `synchronous` of that connection says; then it
- * is delivered at least once, and never before its deadline. What the journal itself changes is durable as its own
- * `synchronous` says, in any mode of the file.
- */
-
-struct sqlite3;
-
-/**
- * Puts a job in a transaction of the caller, or in one of its own if `connection` is in none. As an INSERT, it is undone
- * by a rollback.
- *
- * @param connection of the same SQLite library, to a file that a journal with `is_guest` has opened once; as "main".
- * @param job        as of htw_journal_apply(). `id` is set: it is final, but is given again where the transaction is
- *                   rolled back.
- * @return 0: success;
- *         -EINVAL: also if the database has no tables of a guest;
- *         -EEXIST: with HTW_JOB_IF_ABSENT; -EMSGSIZE: as htw_journal_apply();
- *         -EBUSY, -ENOSPC, -ENOMEM, -EIO: as SQLite says. It may have rolled back the transaction
- *         (sqlite3_get_autocommit()).
- *
- * While it is in the inbox, a job can be ended by its id, or by its key, or be replaced; for all else it is not there
- * (-ENOENT), and does not count in statistics.
- *
- * Threads: those that may use the connection. Cost: some 20 us.
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_put_in(struct sqlite3 *connection, struct htw_job *job);
-
-/**
- * Says that a transaction with jobs has been committed, so that they are taken in at once.
- *
- * @return 0: success; -EINVAL: the journal is no guest; -EOWNERDEAD.
- *
- * Threads: any, also in a notice. Cost: below 1 us, and a wake-up of the thread that writes.
- */
-HTW_API int htw_journal_wake(struct htw_journal *journal);
-
 /* ------------------------------------------------------------------ leases */
 
 /** What is to be leased. Start from HTW_LEASE_INIT. */
 struct htw_lease {
     /** sizeof(struct htw_lease); HTW_LEASE_INIT sets it. */
     size_t struct_size;
-    /** The names of `queue_count` different queues, which are copied; a NULL among them is the default
-        queue. The first READY job of them all, by priority, is leased. They need not exist yet. */
+    /** The names of `queue_count` different queues, which are copied; NULL: the default queue. The first READY job of
+        them all, by priority, is leased. They need not exist yet. */
     const char *const *queues;
     size_t queue_count;
     /** In place of queues: the job that is to be leased, if it is not LEASED; 0: none. */
@@ -627,8 +491,7 @@ struct htw_lease {
     int64_t lease_ns;
     /** Until when to wait for a job; INT64_MIN: not at all; HTW_NEVER_NS: for ever. */
     int64_t wait_until_ns;
-    /** The lease survives a crash: the job stays LEASED until its end, and the attempt counts. That is
-        a commit before `leased` is called. Otherwise a crash ends the lease. */
+    /** The lease survives a crash, and the attempt counts: a commit before `leased` is called. */
     bool is_durable;
 };
 
@@ -639,17 +502,15 @@ struct htw_lease {
 HTW_API void htw_lease_init(struct htw_lease *lease);
 
 /**
- * Receives a job that was leased, or the news that there is none. Called once. Must return.
+ * Receives a job that was leased, or the news that there is none. Called once, in the thread that writes. Must return.
  *
  * @param result   0; -ETIMEDOUT: none was READY in time; -ECANCELED: htw_journal_lease_cancel();
  *                 -ENOENT, -EALREADY: the job of an id; -ESHUTDOWN: the journal is being closed; or why a
  *                 commit or a read has failed.
  * @param delivery the job; valid until it returns; NULL if `result` is not 0.
  *
- * The lease ends by a step of the job, or at `lease_end_ns`. Then the job is READY again, unless the
- * policy of its queue says otherwise.
- *
- * Threads: called in the thread that writes, as a `durable` notice.
+ * The lease ends by a step of the job, or at `lease_end_ns`. Then the job is READY again, unless the policy of its queue
+ * says otherwise.
  */
 typedef void htw_leased(void *arg, int result, const struct htw_delivery *delivery);
 
@@ -657,16 +518,14 @@ typedef void htw_leased(void *arg, int result, const struct htw_delivery *delive
  * Leases a job as soon as one is READY, without waiting. Requests for the same queue are served in the
  * order of the calls.
  *
- * @param ret_request receives a number for htw_journal_lease_cancel(), before `leased` is called. May be
- *                    NULL.
+ * @param ret_request receives a number for htw_journal_lease_cancel(), before `leased` is called. May be NULL.
  * @return 0: `leased` will be called;
- *         -EINVAL: also if the journal has no scheduler or delivers a queue, or a queue is named twice
- *         (one that does not exist: only if the request has to wait);
+ *         -EINVAL: also if the journal has no scheduler or delivers a queue, or a queue is named twice;
  *         -EAGAIN: there are HTW_QUEUES_MAX queues;
  *         -ENOMEM, -ESHUTDOWN, -EIO.
  *
  * Cost: about 2 us, and 150 bytes for the request and 40 for each of its queues; for many queues, up to 0.2 us for each, and
- * 0.5 us for one that does not exist, if the request has to wait.
+ * 0.5 us for one that does not exist.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_lease_later(struct htw_journal *journal,
                                                     const struct htw_lease *lease,
@@ -676,8 +535,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_lease_later(struct htw_journal *journal,
 /**
  * Leases a job, and waits for it. `leased` is called, in the thread that writes, before this returns.
  *
- * @return 0: a job was leased; otherwise the result of `leased`, or of htw_journal_lease_later();
- *         -EDEADLK: in a notice.
+ * @return the result of `leased`, or of htw_journal_lease_later(); -EDEADLK: in a notice.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_lease(struct htw_journal *journal,
                                               const struct htw_lease *lease, htw_leased *leased,
@@ -691,73 +549,15 @@ HTW_API HTW_WARN_UNUSED int htw_journal_lease(struct htw_journal *journal,
  */
 HTW_API int htw_journal_lease_cancel(struct htw_journal *journal, uint64_t request);
 
-/* ------------------------------------------------------------------ looking at jobs */
-
-/** A job, as it is. */
-struct htw_job_info {
-    uint64_t id;
-    enum htw_job_state state;
-    const char
-        *queue; /**< NULL: the default queue. Valid, as payload and key, until the visit returns */
-    const void *payload;
-    size_t payload_size;
-    const void *key; /**< NULL: none */
-    size_t key_size;
-    int64_t deadline_ns; /**< LEASED: when the lease ends */
-    int64_t put_ns;      /**< when it was put; INT64_MIN: not known, as of a mere delay */
-    int64_t lease_ns;    /**< how long its leases last, if the request does not say it */
-    uint32_t priority;
-    /** How often it was leased or delivered, released, its lease has ended by itself, buried, kicked. */
-    uint32_t attempts, releases, timeouts, buries, kicks;
-};
-
-/** Receives a copy of a job. Returns whether to go on. Must return, as callbacks must (htw_callback). It may call what its
-    caller may call: nothing is held meanwhile. */
-typedef bool htw_job_visit(void *context, const struct htw_job_info *info);
-
-/**
- * Shows the job with an id. Changes that are not yet durable do not count.
- *
- * @return 0: it was visited; -ENOENT: there is none; -ENOMEM, -EBUSY, -EIO, -ESHUTDOWN.
- *
- * Cost: some 10 us, and a copy of the job. It waits for no commit, and no commit waits for it, except in the file of a
- * program or without a file: there it is the commit that is under way.
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_peek(struct htw_journal *journal, uint64_t id,
-                                             htw_job_visit *visit, void *context);
-
-/** Where a list goes on. Zeroed: at its beginning. The members are private. */
-struct htw_list_place {
-    uint64_t _private[20];
-};
-
-/**
- * Shows jobs of a queue in a state: DELAYED by deadline, READY by priority, BURIED in the order of burying,
- * LEASED in no order. `count` 1 with a zeroed place shows the first.
- *
- * @param place is moved behind the last job that was visited. Jobs that change meanwhile, or between two calls, may be
- *              missed or come twice; those that stay come once.
- * @return 0 or more: so many were visited; less than `count`: these were the last, or `visit` has ended
- *         it;
- *         -ENOMEM, -EBUSY, -EIO, -ESHUTDOWN.
- *
- * Cost: some 5 us for each job, and for DELAYED the minutes in which jobs of any queue are due. It waits as htw_journal_peek(). Copies of jobs take up to 256 KiB, and one job more.
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_list(struct htw_journal *journal, const char *queue,
-                                             enum htw_job_state state, struct htw_list_place *place,
-                                             uint32_t count, htw_job_visit *visit, void *context);
-
 /* ------------------------------------------------------------------ queues */
 
-/** What a queue does with jobs whose attempt has failed: a RELEASE without a deadline, or the end of a
-    lease by itself. Start from HTW_QUEUE_POLICY_INIT, which does nothing. */
+/** What a queue does with jobs whose attempt has failed: a RELEASE without a deadline, or the end of a lease by itself. Start
+    from HTW_QUEUE_POLICY_INIT, which does nothing. */
 struct htw_queue_policy {
     /** sizeof(struct htw_queue_policy); HTW_QUEUE_POLICY_INIT sets it. */
     size_t struct_size;
-    /** After so many attempts a job is BURIED; 0: never. */
-    uint32_t attempts_max;
-    /** The delay before the next attempt, as htw_backoff_next() after as many attempts, with the id of the
-        job as its seed. `initial_ns` 0: none. */
+    uint32_t attempts_max; /**< after so many attempts a job is BURIED; 0: never */
+    /** The delay before the next attempt, as of htw_backoff_next(), with the id of the job as its seed. `initial_ns` 0: none. */
     int64_t initial_ns;
     int64_t cap_ns;
     double multiplier;
@@ -792,138 +592,6 @@ HTW_API HTW_WARN_UNUSED int htw_journal_set_policy(struct htw_journal *journal, 
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_pause(struct htw_journal *journal, const char *queue,
                                               int64_t until_ns);
-
-/** The numbers of a queue. Start from HTW_QUEUE_STATS_INIT. */
-struct htw_queue_stats {
-    /** sizeof(struct htw_queue_stats); HTW_QUEUE_STATS_INIT sets it. */
-    size_t struct_size;
-    const char *name; /**< NULL: the default queue; valid in a visit only */
-    /** Durable jobs in each state. Overdue ones count as DELAYED until the journal has read them, and
-        while the default queue is delivered, so do those that wait for `deliver`. */
-    uint64_t delayed, ready, leased, buried;
-    uint64_t waiting;        /**< requests that name it */
-    int64_t paused_until_ns; /**< INT64_MIN: not paused */
-    struct htw_queue_policy policy;
-};
-
-#define HTW_QUEUE_STATS_INIT \
-    { sizeof(struct htw_queue_stats), NULL, 0, 0, 0, 0, 0, INT64_MIN, HTW_QUEUE_POLICY_INIT }
-
-/** Sets `stats` to HTW_QUEUE_STATS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_queue_stats_init(struct htw_queue_stats *stats);
-
-/**
- * Copies the numbers of a queue.
- *
- * @return 0: success; -ENOENT: there is no such queue; -EINVAL.
- *
- * Cost: O(1); does not wait for the disk.
- */
-HTW_API int htw_journal_get_queue(struct htw_journal *journal, const char *queue,
-                                  struct htw_queue_stats *stats);
-
-/** Receives the numbers of a queue. Returns whether to go on. Must return, as callbacks must (htw_callback), and must not
-    call this journal, whose lock is held. */
-typedef bool htw_queue_visit(void *context, const struct htw_queue_stats *stats);
-
-/**
- * Shows all queues, in no order, the default queue first. Those that begin or end meanwhile may be left out.
- *
- * @return 0: success, or `visit` has ended it; -EINVAL.
- *
- * Cost: below 1 us for each queue, besides `visit`. Others wait for 128 of them, and then have their turn.
- */
-HTW_API int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
-                                    void *context);
-
-/* ------------------------------------------------------------------ the rest */
-
-/** Receives a sentence about what is wrong in a file; `problem` is valid in this call only. Must return, as callbacks must
-    (htw_callback), and must not call functions of this journal. */
-typedef void htw_problem(void *context, const char *problem);
-
-/**
- * Reads all of the file of a journal that was opened by htw_journal_open_to_read(), as of one instant.
- *
- * @param problem called in this thread for each thing that is wrong.
- * @return 0: all was read; -EINVAL: also if the journal was opened otherwise; -EIO, -EBUSY, -ENOMEM.
- *
- * Cost: that of reading the file. The log of the file grows meanwhile.
- */
-HTW_API HTW_WARN_UNUSED int htw_journal_check(struct htw_journal *journal, htw_problem *problem,
-                                              void *context);
-
-/**
- * Counters since the journal was opened. When no thread is in a call and nothing waits to be
- * written, found + put = jobs + done + cancelled + replaced.
- */
-struct htw_journal_stats {
-    /** sizeof(struct htw_journal_stats); HTW_JOURNAL_STATS_INIT sets it. */
-    size_t struct_size;
-    uint64_t found;        /**< jobs that were in the file when it was opened */
-    uint64_t put;          /**< jobs that were put, durably */
-    uint64_t done;         /**< jobs that were ended by done, durably */
-    uint64_t cancelled;    /**< jobs that were cancelled, durably */
-    uint64_t replaced;     /**< jobs that were replaced under a key, durably */
-    uint64_t delivered;    /**< calls of `deliver` */
-    uint64_t refused;      /**< calls that returned -EAGAIN */
-    uint64_t failed;       /**< changes that failed: no space, no memory, or the disk */
-    uint64_t commits;      /**< transactions */
-    uint64_t checkpoints;  /**< times that the log was copied into the file */
-    uint64_t jobs;         /**< jobs in the file now, those in flight included */
-    uint64_t in_flight;    /**< delivered and not done now */
-    uint64_t in_memory;    /**< jobs of the near future that are in memory now */
-    uint64_t queued;       /**< changes that wait to be written now */
-    uint64_t memory_bytes; /**< memory of the journal, without SQLite's */
-    uint64_t log_bytes;    /**< the size of PATH-wal now */
-    /** Jobs in each state now, as in struct htw_queue_stats. */
-    uint64_t delayed, ready, leased, buried;
-    uint64_t queues;   /**< how many there are now, the default one included */
-    uint64_t requests; /**< for jobs, that wait now */
-    /** How long the oldest job in memory has been due and waits to be delivered or leased, by its deadline or its put.
-        Those that memory has no room for may be older. */
-    uint64_t oldest_ns;
-    uint64_t stopped;                 /**< 1: the journal has stopped by itself */
-    struct htw_distribution commit;   /**< duration of a transaction */
-    struct htw_distribution durable;  /**< from the call of a change until it was durable */
-    struct htw_distribution lateness; /**< from the deadline to the call of `deliver` */
-};
-
-#define HTW_JOURNAL_STATS_INIT                                                                     \
-    {                                                                                              \
-        sizeof(struct htw_journal_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                     \
-            0, 0, 0, 0, 0, 0, 0                                                                    \
-        }                                                                                          \
-    }
-
-/** Sets `stats` to HTW_JOURNAL_STATS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_journal_stats_init(struct htw_journal_stats *stats);
-
-/**
- * Copies the statistics of a journal to `stats`. Works in a journal that has stopped, too.
- *
- * @param stats its `struct_size` must be set, as HTW_JOURNAL_STATS_INIT does.
- * @return 0: success;
- *         -EINVAL: a pointer is NULL, or `struct_size` is unknown.
- *
- * Cost: about 10 us; does not wait for the disk. `commit` and `durable` may count changes that the
- * other numbers do not count yet.
- */
-HTW_API int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats *stats);
-
-/**
- * Writes the statistics in the text format of Prometheus, the distributions as histograms in
- * seconds, and htw_journal_stopped: 1 if the journal has stopped by itself. All names start with
- * "htw_journal_".
- *
- * @return 0: success;
- *         -EINVAL: a pointer is NULL;
- *         -EIO: writing to the stream failed.
- *
- * Cost: about 40 us; does not wait for the disk of the journal.
- */
-HTW_API int htw_journal_prometheus(struct htw_journal *journal, FILE *stream);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #ifndef HTW_JOURNAL_ACTIONS_H
 #define HTW_JOURNAL_ACTIONS_H
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,6 +5,8 @@
  */
 #include "actions.h"
 
+#include <htw/journal_guest.h>
+
 #include "../kit/command_line.h"
 #include "../kit/terminal.h"
 #include "../kit/visible.h"

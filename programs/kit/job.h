@@ -5,7 +5,7 @@
 
 #include "json.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 /* By enum htw_job_state. */
 #define HTW__JOB_STATES "delayed", "ready", "leased", "buried"

@@ -28,7 +28,7 @@
 #include "../../src/base/list.h"
 #include "../kit/listen.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 #include <htw/scheduler.h>
 #include <htw/timer.h>
 

@@ -4,6 +4,8 @@
 #include "reader.h"
 #include "step.h"
 
+#include <htw/journal_guest.h>
+
 #include <errno.h>
 
 /* ---- putting: in a transaction of the caller */

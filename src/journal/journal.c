@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* journal.c - opening and closing a journal; its options. state.h has an overview. */
+#include "../base/alloc.h"
 #include "lease.h"
 #include "reader.h"
 #include "slot.h"
@@ -21,6 +22,26 @@
 
 static uint64_t or_default(uint64_t value, uint64_t default_value) {
     return value == 0 ? default_value : value;
+}
+
+/* The name of the first member that is out of its range; NULL: none. */
+static const char *find_invalid(const struct htw_journal_options *options) {
+    if (options->struct_size != sizeof(*options))
+        return "struct_size";
+    if ((unsigned)options->synchronous > HTW_SYNCHRONOUS_NORMAL)
+        return "synchronous";
+    if (options->parallel > HTW_JOURNAL_PARALLEL_MAX)
+        return "parallel";
+    if (options->near_ns < 0 || options->near_ns > HTW_JOURNAL_NEAR_NS_MAX)
+        return "near_ns";
+    if (options->lease_ns < 0)
+        return "lease_ns";
+    if (options->gather_ns < 0 || options->gather_ns > HTW_JOURNAL_GATHER_NS_MAX)
+        return "gather_ns";
+    if (options->inbox_ns < 0 || (options->inbox_ns != 0 && !options->is_guest))
+        return "inbox_ns";
+    return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
+                                                                                     : "allocator";
 }
 
 static void set_options(struct htw_journal *journal, struct htw_scheduler *scheduler,
@@ -209,7 +230,7 @@ int htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *sch
         options = &initial;
     if (ret_journal == NULL || (path == NULL && options->is_guest))
         return htw__journal_fail_as(-EINVAL, "an argument of htw_journal_open() is NULL");
-    const char *member = htw_journal_options_invalid(options);
+    const char *member = find_invalid(options);
     if (member != NULL)
         return htw__journal_fail(-EINVAL, "the option %s of the journal is not valid", member);
     if (options->deliver != NULL && scheduler == NULL)

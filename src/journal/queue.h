@@ -13,7 +13,7 @@
 
 #include "jobs.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 struct htw__queues {
     struct htw_allocator allocator;

@@ -46,7 +46,7 @@
 #include "queue.h"
 #include "rows.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 #include <htw/loop.h>
 #include <htw/timer.h>
 

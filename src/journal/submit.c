@@ -190,12 +190,6 @@ int htw_journal_put_later(struct htw_journal *journal, int64_t deadline_ns, cons
     return make_later(journal, &change, NULL, durable, arg, ret_id);
 }
 
-int htw_journal_cancel_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
-                             void *arg) {
-    const struct htw_job_update update = step_of(HTW_JOB_CANCEL, id);
-    return htw_journal_update_later(journal, &update, durable, arg);
-}
-
 int htw_journal_done_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
                            void *arg) {
     const struct htw_job_update ending = step_of(HTW_JOB_END, id);

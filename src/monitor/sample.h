@@ -6,7 +6,7 @@
 #include "../observe/metrics.h"
 #include "state.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 #include <htw/observe.h>
 #include <htw/purgatory_inspect.h>
 #include <htw/wheel_inspect.h>

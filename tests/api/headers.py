@@ -17,7 +17,7 @@ include = pathlib.Path(sys.argv[1])
 WARNINGS = "-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wcast-align -pedantic -Werror".split()
 STANDARDS = {"c": ["c99", "c11", "gnu11"], "c++": ["c++11", "c++17"]}
 MORE = {"c": ["-Wstrict-prototypes", "-Wmissing-prototypes"], "c++": ["-Wold-style-cast"]}
-ALL = "".join(f"#include <htw/{name}.h>\n" for name in ("calendar", "htw", "journal", "monitor"))
+ALL = "".join(f"#include <htw/{name}.h>\n" for name in ("calendar", "htw", "journal_guest", "journal_inspect", "monitor"))
 USES = ALL + """
 struct job {
     int number;

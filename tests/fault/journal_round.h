@@ -14,7 +14,8 @@
 #include "../support/ledger.h"
 #include "faulty_vfs.h"
 
-#include <htw/journal.h>
+#include <htw/journal_guest.h>
+#include <htw/journal_inspect.h>
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -14,7 +14,7 @@
 #include "../support/manual_time.h"
 #include "../support/test_folder.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,7 +18,8 @@
 #include "../support/test_folder.h"
 #include "arguments.h"
 
-#include <htw/journal.h>
+#include <htw/journal_guest.h>
+#include <htw/journal_inspect.h>
 
 #include <errno.h>
 #include <sqlite3.h>

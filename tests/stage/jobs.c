@@ -14,6 +14,8 @@
 
 #include "../../src/journal/log.h"
 
+#include <htw/journal_inspect.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "../support/test_folder.h"
 #include "stress.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -104,11 +104,14 @@ static void compare(const char *what, int64_t first, int64_t now, int64_t slack)
 
 /* Puts that are cancelled or done at once, by the calls that wait and by those that do not. */
 static void put_and_end(int64_t at_ns) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     uint64_t id;
+    update.step = HTW_JOB_CANCEL;
     must(htw_journal_put(journal, at_ns, "waits", 5, &id), "put");
     must(htw_journal_cancel(journal, id), "cancel");
     must(htw_journal_put_later(journal, at_ns, "later", 5, note, NULL, &id), "put_later");
-    must(htw_journal_cancel_later(journal, id, note, NULL), "cancel_later");
+    update.id = id;
+    must(htw_journal_update_later(journal, &update, note, NULL), "update_later");
     must(htw_journal_put_later(journal, at_ns, "done", 4, NULL, NULL, &id), "put_later");
     must(htw_journal_done(journal, id), "done");
 }

@@ -11,7 +11,7 @@
  */
 #include "../support/manual_time.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <errno.h>
 #include <fcntl.h>

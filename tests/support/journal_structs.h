@@ -7,7 +7,7 @@
 #ifndef TESTS_JOURNAL_STRUCTS_H
 #define TESTS_JOURNAL_STRUCTS_H
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 
 #include <htw/cpp/callback.hpp>
 #include <htw/cpp/time.hpp>
-#include <htw/journal.h>
+#include <htw/journal_guest.h>
+#include <htw/journal_inspect.h>
 
 #include <chrono>
 #include <cstdint>

@@ -12,7 +12,8 @@
  */
 #include "lent.h"
 
-#include <htw/journal.h>
+#include <htw/journal_guest.h>
+#include <htw/journal_inspect.h>
 
 #include <string.h>
 #include <sys/types.h>

@@ -30,14 +30,14 @@ engine="$engine purgatory purgatory_inspect threshold"
 echo '// Made by generate.sh from the headers, with rust-bindgen. ./dev rust fails where they differ.'
 if [ "${1:-}" = --layout-tests ]; then
     echo 'type FILE = ::std::os::raw::c_void;'
-    generate "$engine calendar journal"
+    generate "$engine calendar journal journal_inspect journal_guest"
 else
     echo 'use libc::FILE;'
     generate "$engine" --no-layout-tests
     for part in calendar journal; do
         printf '#[cfg(feature = "%s")]\npub use self::%s::*;\n' $part $part
         printf '#[cfg(feature = "%s")]\nmod %s {\nuse super::*;\n' $part $part
-        generate $part --no-layout-tests
+        generate "$(cd "$root/include/htw" && basename -s .h $part*.h | xargs)" --no-layout-tests
         echo '}'
     done | rustfmt --edition 2021
 fi

@@ -13,7 +13,8 @@
 #include "../../support/journal_structs.h"
 #include "../unit.h"
 
-#include <htw/journal.h>
+#include <htw/journal_guest.h>
+#include <htw/journal_inspect.h>
 
 #include <pthread.h>
 

@@ -113,7 +113,6 @@ JOURNAL_TEST(misuse_of_options_is_refused_with_their_name) {
         REFUSED(journal_try_open(f));                                          \
         assert_null(f->journal);                                               \
         assert_non_null(strstr(htw_journal_error(), "the option " #name " ")); \
-        assert_string_equal(htw_journal_options_invalid(o), #name);            \
         *o = valid;                                                            \
     } while (0)
     REFUSED_OPTION(struct_size, sizeof(valid) + 1);
@@ -123,8 +122,6 @@ JOURNAL_TEST(misuse_of_options_is_refused_with_their_name) {
     REFUSED_OPTION(parallel, HTW_JOURNAL_PARALLEL_MAX + 1);
     REFUSED_OPTION(synchronous, (enum htw_synchronous)2);
     REFUSED_OPTION(lease_ns, -1);
-    assert_null(htw_journal_options_invalid(o));
-    assert_null(htw_journal_options_invalid(NULL));
     REFUSED(htw_journal_open(&f->journal, NULL, f->path, o));
     REFUSED(htw_journal_open(NULL, f->scheduler, f->path, o));
     assert_int_equal(f->memory.live_blocks, 0);

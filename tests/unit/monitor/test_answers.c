@@ -3,7 +3,7 @@
 #include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "monitor_fixture.h"
 
 #include <htw/group.h>
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 #include <htw/timer.h>
 
 #include <errno.h>

@@ -1312,23 +1312,11 @@ mod journal {
         pub fn htw_journal_options_init(options: *mut htw_journal_options);
     }
     extern "C" {
-        pub fn htw_journal_options_invalid(
-            options: *const htw_journal_options,
-        ) -> *const ::std::os::raw::c_char;
-    }
-    extern "C" {
         pub fn htw_journal_open(
             ret_journal: *mut *mut htw_journal,
             scheduler: *mut htw_scheduler,
             path: *const ::std::os::raw::c_char,
             options: *const htw_journal_options,
-        ) -> ::std::os::raw::c_int;
-    }
-    extern "C" {
-        pub fn htw_journal_open_to_read(
-            ret_journal: *mut *mut htw_journal,
-            path: *const ::std::os::raw::c_char,
-            ret_is_guest: *mut bool,
         ) -> ::std::os::raw::c_int;
     }
     extern "C" {
@@ -1447,14 +1435,6 @@ mod journal {
         ) -> ::std::os::raw::c_int;
     }
     extern "C" {
-        pub fn htw_journal_cancel_later(
-            journal: *mut htw_journal,
-            id: u64,
-            durable: htw_durable,
-            arg: *mut ::std::os::raw::c_void,
-        ) -> ::std::os::raw::c_int;
-    }
-    extern "C" {
         pub fn htw_journal_done_later(
             journal: *mut htw_journal,
             id: u64,
@@ -1489,20 +1469,6 @@ mod journal {
     }
     extern "C" {
         pub fn htw_journal_process(journal: *mut htw_journal) -> ::std::os::raw::c_int;
-    }
-    #[repr(C)]
-    #[derive(Debug, Copy, Clone)]
-    pub struct sqlite3 {
-        _unused: [u8; 0],
-    }
-    extern "C" {
-        pub fn htw_journal_put_in(
-            connection: *mut sqlite3,
-            job: *mut htw_job,
-        ) -> ::std::os::raw::c_int;
-    }
-    extern "C" {
-        pub fn htw_journal_wake(journal: *mut htw_journal) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
     #[derive(Debug, Copy, Clone)]
@@ -1546,6 +1512,56 @@ mod journal {
         pub fn htw_journal_lease_cancel(
             journal: *mut htw_journal,
             request: u64,
+        ) -> ::std::os::raw::c_int;
+    }
+    #[repr(C)]
+    #[derive(Debug, Copy, Clone)]
+    pub struct htw_queue_policy {
+        pub struct_size: usize,
+        pub attempts_max: u32,
+        pub initial_ns: i64,
+        pub cap_ns: i64,
+        pub multiplier: f64,
+        pub jitter: f64,
+    }
+    extern "C" {
+        pub fn htw_queue_policy_init(policy: *mut htw_queue_policy);
+    }
+    extern "C" {
+        pub fn htw_journal_set_policy(
+            journal: *mut htw_journal,
+            queue: *const ::std::os::raw::c_char,
+            policy: *const htw_queue_policy,
+        ) -> ::std::os::raw::c_int;
+    }
+    extern "C" {
+        pub fn htw_journal_pause(
+            journal: *mut htw_journal,
+            queue: *const ::std::os::raw::c_char,
+            until_ns: i64,
+        ) -> ::std::os::raw::c_int;
+    }
+    pub const HTW_JOURNAL_NEAR_NS_MAX: i64 = 86400000000000;
+    pub const HTW_JOURNAL_GATHER_NS_MAX: i64 = 1000000000;
+    #[repr(C)]
+    #[derive(Debug, Copy, Clone)]
+    pub struct sqlite3 {
+        _unused: [u8; 0],
+    }
+    extern "C" {
+        pub fn htw_journal_put_in(
+            connection: *mut sqlite3,
+            job: *mut htw_job,
+        ) -> ::std::os::raw::c_int;
+    }
+    extern "C" {
+        pub fn htw_journal_wake(journal: *mut htw_journal) -> ::std::os::raw::c_int;
+    }
+    extern "C" {
+        pub fn htw_journal_open_to_read(
+            ret_journal: *mut *mut htw_journal,
+            path: *const ::std::os::raw::c_char,
+            ret_is_guest: *mut bool,
         ) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
@@ -1596,33 +1612,6 @@ mod journal {
             count: u32,
             visit: htw_job_visit,
             context: *mut ::std::os::raw::c_void,
-        ) -> ::std::os::raw::c_int;
-    }
-    #[repr(C)]
-    #[derive(Debug, Copy, Clone)]
-    pub struct htw_queue_policy {
-        pub struct_size: usize,
-        pub attempts_max: u32,
-        pub initial_ns: i64,
-        pub cap_ns: i64,
-        pub multiplier: f64,
-        pub jitter: f64,
-    }
-    extern "C" {
-        pub fn htw_queue_policy_init(policy: *mut htw_queue_policy);
-    }
-    extern "C" {
-        pub fn htw_journal_set_policy(
-            journal: *mut htw_journal,
-            queue: *const ::std::os::raw::c_char,
-            policy: *const htw_queue_policy,
-        ) -> ::std::os::raw::c_int;
-    }
-    extern "C" {
-        pub fn htw_journal_pause(
-            journal: *mut htw_journal,
-            queue: *const ::std::os::raw::c_char,
-            until_ns: i64,
         ) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
@@ -1720,6 +1709,4 @@ mod journal {
             stream: *mut FILE,
         ) -> ::std::os::raw::c_int;
     }
-    pub const HTW_JOURNAL_NEAR_NS_MAX: i64 = 86400000000000;
-    pub const HTW_JOURNAL_GATHER_NS_MAX: i64 = 1000000000;
 }
