@@ -24,9 +24,7 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
-#include <iterator>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
