@@ -44,33 +44,32 @@ static void write_place(FILE *stream, const struct htw_site *site) {
     }
 }
 
-static void write_site(FILE *stream, const struct htw__safe_copy *copy, htw__origin origin) {
+static void write_site(FILE *stream, htw__origin origin) {
     struct htw__site_text text;
     char symbol[HTW__SYMBOL_MAX];
-    struct htw__site_shown shown = htw__site_show(copy, origin, &text);
+    struct htw__site_shown shown = htw__site_show(origin, &text);
     if (shown.site != NULL) {
         write_text(stream, shown.site->name != NULL ? shown.site->name : "-");
         write_place(stream, shown.site);
     } else if (shown.address != NULL) {
         fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", (uintptr_t)shown.address);
     } else if (shown.callback != NULL) {
-        fprintf(stream, "callback %s", htw__symbol_text(copy, (uintptr_t)shown.callback, symbol));
+        fprintf(stream, "callback %s", htw__symbol_text((uintptr_t)shown.callback, symbol));
     } else {
         fputs("all others", stream);
     }
     fputc('\n', stream);
 }
 
-static void write_count(FILE *stream, const struct htw__safe_copy *copy,
-                        const struct htw__site_count *count) {
+static void write_count(FILE *stream, const struct htw__site_count *count) {
     fprintf(stream, "%10" PRIu64 "  ", count->pending);
     write_left(stream, count->next_ns);
     fputs("  ", stream);
-    write_site(stream, copy, count->origin);
+    write_site(stream, count->origin);
 }
 
 static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
-                         const struct htw__census *census, const struct htw__safe_copy *copy) {
+                         const struct htw__census *census) {
     uint64_t pending = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < census->site_count; i++) {
@@ -84,14 +83,14 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
     fputs("   pending  the first  site\n", stream);
     for (uint32_t i = 0; i < census->site_count; i++)
         if (census->sites[i].pending > 0)
-            write_count(stream, copy, &census->sites[i]);
+            write_count(stream, &census->sites[i]);
     if (census->tick_count > 0)
         fputs("next        timers  the first    site\n", stream);
     for (uint32_t i = 0; i < census->tick_count; i++) {
         const struct htw__due_tick *due = &census->ticks[i];
         write_left(stream, due->left_ns);
         fprintf(stream, "%9" PRIu64 "  0x%" PRIx64 "  ", due->timers, due->handle);
-        write_site(stream, copy, due->origin);
+        write_site(stream, due->origin);
     }
 }
 
@@ -105,8 +104,7 @@ static int by_wakeups(const void *left, const void *right) {
     return (a[number] < b[number]) - (a[number] > b[number]);
 }
 
-static void write_numbers(FILE *stream, struct htw__census *census,
-                          const struct htw__safe_copy *copy) {
+static void write_numbers(FILE *stream, struct htw__census *census) {
     qsort(census->sites, census->site_count, sizeof(census->sites[0]), by_wakeups);
     fputs("  wake-ups     armed cancelled   expired      late  ms in it  site\n", stream);
     for (uint32_t i = 0; i < census->site_count; i++) {
@@ -120,7 +118,7 @@ static void write_numbers(FILE *stream, struct htw__census *census,
         for (size_t k = 0; k < sizeof(shown) / sizeof(shown[0]); k++)
             fprintf(stream, "%10" PRIu64, shown[k]);
         fputs("  ", stream);
-        write_site(stream, copy, census->sites[i].origin);
+        write_site(stream, census->sites[i].origin);
     }
 }
 
@@ -172,14 +170,11 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     struct htw__census *census = htw__census_take(scheduler);
     if (census == NULL)
         return -ENOMEM;
-    struct htw__safe_copy copy;
-    htw__safe_copy_init(&copy);
-    write_census(stream, scheduler, census, &copy);
+    write_census(stream, scheduler, census);
     if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
-        write_numbers(stream, census, &copy);
+        write_numbers(stream, census);
     if (census->has_stacks)
-        htw__stack_census_write(&census->stacks, &copy, stream);
-    htw__safe_copy_fini(&copy);
+        htw__stack_census_write(&census->stacks, stream);
     htw__census_release(scheduler, census);
     struct groups groups = { .count = 0 };
     int error = htw_scheduler_visit(scheduler, HTW_VISIT_GROUPS, 0, add_group, &groups);

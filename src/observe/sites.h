@@ -82,7 +82,6 @@ struct htw__site_shown {
 };
 
 /* `text` must stay as long as the result is used. */
-struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
-                                      struct htw__site_text *text);
+struct htw__site_shown htw__site_show(htw__origin origin, struct htw__site_text *text);
 
 #endif /* HTW_SRC_OBSERVE_SITES_H */

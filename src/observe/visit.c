@@ -46,17 +46,11 @@ int htw__visit_groups(struct htw__visit *visit) {
 
 int htw_scheduler_visit(struct htw_scheduler *scheduler, enum htw_visit what, uint64_t most,
                         htw_visitor *visitor, void *context) {
-    static const struct {
-        int (*visit)(struct htw__visit *visit);
-        bool shows_sites;
-    } visits[] = {
-        [HTW_VISIT_SITES] = { htw__visit_sites, true },
-        [HTW_VISIT_GROUPS] = { htw__visit_groups, false },
-        [HTW_VISIT_WAKEUPS] = { htw__visit_wakeups, true },
-        [HTW_VISIT_HERDS] = { htw__visit_herds, true },
-        [HTW_VISIT_EVENTS] = { htw__visit_events, true },
-        [HTW_VISIT_SHARDS] = { htw__visit_shards, false },
-        [HTW_VISIT_LEVELS] = { htw__visit_levels, false },
+    static int (*const visits[])(struct htw__visit * visit) = {
+        [HTW_VISIT_SITES] = htw__visit_sites,     [HTW_VISIT_GROUPS] = htw__visit_groups,
+        [HTW_VISIT_WAKEUPS] = htw__visit_wakeups, [HTW_VISIT_HERDS] = htw__visit_herds,
+        [HTW_VISIT_EVENTS] = htw__visit_events,   [HTW_VISIT_SHARDS] = htw__visit_shards,
+        [HTW_VISIT_LEVELS] = htw__visit_levels,
     };
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
@@ -65,7 +59,6 @@ int htw_scheduler_visit(struct htw_scheduler *scheduler, enum htw_visit what, ui
         return -EINVAL;
     struct htw__visit visit = {
         .scheduler = scheduler,
-        .copy = { { -1, -1 } },
         .most = most == 0 ? UINT64_MAX : most,
         .visitor = visitor,
         .context = context,
@@ -73,10 +66,7 @@ int htw_scheduler_visit(struct htw_scheduler *scheduler, enum htw_visit what, ui
     /* In a frame: a visitor that destroyed the scheduler would destroy what this thread uses. */
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
-    if (visits[what].shows_sites)
-        htw__safe_copy_init(&visit.copy);
-    int error = visits[what].visit(&visit);
-    htw__safe_copy_fini(&visit.copy);
+    int error = visits[what](&visit);
     htw__callback_frame_pop(&frame);
     return error;
 }
