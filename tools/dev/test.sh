@@ -28,8 +28,6 @@ help_test() {
   stress [SECONDS]  each stress test for 60 seconds, or SECONDS
   soak [MINUTES [--only NAME,...] [--seed N]]
                     the programs under mixed load for 30 minutes, or MINUTES (tests/soak)
-  journal-scale [JOBS [MS]]
-                    kill a process whose journal has ten million jobs, or JOBS, and open it again within a second, or MS
   loaded [ARG]...   the tests three times beside eight busy processes; ARG as for meson test
   cross [--quick] [ARCH]...
                     the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
@@ -185,12 +183,6 @@ run_loaded() {
 verb_loaded() {
     need "$test_packages"
     test_in test run_loaded -Dbenchmarks=true "$@"
-}
-
-verb_journal_scale() {
-    need "$test_packages"
-    build_tests
-    build/test/tests/journal_scale "${1:-10000000}" "${2:-1000}"
 }
 
 verb_stress() {
