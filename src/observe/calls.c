@@ -6,6 +6,8 @@
 #include "observation.h"
 #include "stacks.h"
 
+#include <htw/observe.h>
+
 /* ---- times */
 
 /* Of events: where time is manual, that of the scheduler. */
@@ -163,6 +165,7 @@ static void found_none(struct htw__expirer *expirer) {
 }
 
 const struct htw__observe_calls htw__observe_calls = {
+    .observe = htw_scheduler_observe,
     .take_stack = htw__stack_fill,
     .armed = armed,
     .changed = step,

@@ -15,10 +15,6 @@
 
 #include <htw/timer.h>
 
-/* The one call up: htw/observe.h declares it, and creation makes it for the option `observe`. */
-HTW_API HTW_WARN_UNUSED int htw_scheduler_observe(struct htw_scheduler *scheduler,
-                                                  uint32_t observe);
-
 /* ---- sites: the one thing that is so frequent that the scheduler counts it, where it finds the place at once */
 
 /* What a site counts. */
@@ -99,6 +95,9 @@ struct htw__observed_run {
 
 /* Times are of the clock of the scheduler. */
 struct htw__observe_calls {
+    /* htw_scheduler_observe(), for the option of that name. */
+    int (*observe)(struct htw_scheduler *scheduler, uint32_t observe);
+
     /* Not under a lock: fills in the stack of the call that arms a timer, from two frames above this function on. */
     void (*take_stack)(struct htw_stack *stack);
 
@@ -131,7 +130,7 @@ struct htw__observe_calls {
     void (*destroy)(struct htw_scheduler *scheduler);
 };
 
-/* Sets `calls` and `observation`. 0 or -ENOMEM. This and htw_scheduler_observe() are the only calls upwards. */
+/* Sets `calls` and `observation`. 0 or -ENOMEM. The only call upwards. */
 int htw__observation_create(struct htw_scheduler *scheduler, uint32_t event_count);
 
 static inline bool htw__is_observed(const struct htw_scheduler *scheduler) {

@@ -207,7 +207,7 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
                                       (options->max_pending > 0 ? HTW__MODE_LIMITED : 0u));
     error = create_parts(scheduler, options->event_count);
     if (error == 0)
-        error = htw_scheduler_observe(scheduler, options->observe);
+        error = scheduler->calls->observe(scheduler, options->observe);
     if (error == 0 && options->start_threads && htw__needs_threads(scheduler))
         error = htw__start_threads(scheduler, true);
     if (error != 0) {

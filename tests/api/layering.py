@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fails where a file includes what its folder does not use, or where files include or call each other in a circle.
+"""Fails where a file includes what its folder does not use, where a layer calls one above it, or where files include or call each other
+in a circle.
 
 The meson.build of each folder of src/ and programs/ begins with what the folder uses: other folders (of src/, or from the root), or single headers of these. Of
 base, and of a folder without a public header, it may include all headers, of others the public one. A line `# circle: FILE` there
-names one of the files of a circle that is meant.
+names one of the files of a circle that is meant, a line `# up: FUNCTION` a call upwards.
 
 usage: layering.py ROOT
 """
@@ -100,13 +101,25 @@ def names_in(code):
     return set(re.findall(r"\bhtw_\w+", code))
 
 
-calls = {}
+def called_in(code):
+    return set(re.findall(r"(?<!struct )\b(htw_\w+)\(", code))
+
+
+calls, homes, codes = {}, {}, {}
 for folder in {path.parent for top in (src, programs) for path in top.rglob("*.c") if "tests" not in path.relative_to(root).parts}:
     code = {path: NO_CODE.sub(" ", path.read_text()) for path in folder.iterdir() if path.suffix in (".c", ".cc", ".h")}
     sources = code.keys() - {path for path in code if path.suffix == ".h"}
     home = {name: path for path in sources for name, _ in FUNCTION.findall(code[path])}
+    homes |= home
+    codes |= code
     inline = {name: names_in(body) for path in code.keys() - sources for name, body in FUNCTION.findall(code[path])}
     calls |= {path: {home[name] for name in led_to(names_in(code[path]), inline) & home.keys()} - {path} for path in sources}
+# A public header may declare what a layer above has, so includes do not show each call upwards. Any layer may call port, which
+# has what base declares.
+for path in (path for path in codes if path.parent.parent == src):
+    said = {name.split("/")[0] for name in says(path.parent, "uses")} | {path.parent.name, "port"}
+    errors += [f"{path.relative_to(root)} calls {name}() of {homes[name].parent.name}" for name in called_in(codes[path]) & homes.keys()
+               if homes[name].parent.parent == src and homes[name].parent.name not in said and name not in says(path.parent, "up")]
 for what, graph in [("includes", uses), ("calls", calls)]:
     far = {file: led_to(graph[file], graph) for file in graph}
     for circle in {frozenset(one for one in far[file] if file in far.get(one, ())) for file in far if file in far[file]}:
