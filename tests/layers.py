@@ -20,7 +20,7 @@ LAYERS = {
         r"calendar_.*"),
     "journal": (
         r"journal/.*\.[ch]",
-        r"journal_.*|fault_journal.*|model_journal|stress_journal_.*|enumerate_journal"),
+        r"journal_.*|fault_journal.*|model_journal|stress_journal.*|enumerate_journal"),
     "observe": (
         r"(observe/.*|base/histogram)\.[ch]",
         r"observe_.*"),
