@@ -169,7 +169,6 @@ int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
     bool has_row = is_of_block(*entry, id);
     unsigned jobs;
     int error = count_jobs(self, id, has_row ? HTW__BLOCK_IDS : LOOK, &jobs);
-    *entry = 0;
     if (error != 0)
         return error;
     if (jobs == 0 && !add(&self->blocks, id, place))

@@ -208,10 +208,9 @@ static int add_turns(struct list *list, struct htw__turn last) {
 /* Up to an instant. */
 static int find_by_time(struct list *list, int64_t last_ns) {
     struct htw__selection selection;
-    int error = htw__selection_init(list->journal, &selection, list->capacity);
+    int error = htw__selection_init(list->journal, &selection, list->place.after, list->capacity);
     if (error != 0)
         return error;
-    selection.after = list->place.after;
     selection.wanted = list->capacity - list->count;
     error = htw__selection_find(list->database, (uint32_t)list->queue->number, &selection);
     for (size_t i = 0; i < selection.count && error == 0 && !is_full(list) &&

@@ -177,7 +177,7 @@ static int64_t number(struct htw__database *self, enum htw__statement which) {
     return value;
 }
 
-void htw__room_measure(struct htw__database *self) {
+static void measure(struct htw__database *self) {
     sqlite3_file *file = htw__database_file(self, SQLITE_FCNTL_FILE_POINTER);
     sqlite3_int64 size = 0;
     if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
@@ -220,7 +220,7 @@ int htw__room_secure(struct htw__database *self, bool frees) {
 
 /* If there is space. */
 static void make_again(struct htw__database *self) {
-    htw__room_measure(self);
+    measure(self);
     if (htw__database_has_log(self) && self->is_open && self->has_log_room)
         (void)cover(self, ROOM_PAGES);
 }

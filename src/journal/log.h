@@ -32,9 +32,6 @@ bool htw__log_is_long(const struct htw__log *log);
 /* The file of SQLITE_FCNTL_FILE_POINTER, or the log of _JOURNAL_POINTER; NULL: there is none. */
 struct sqlite3_file *htw__database_file(const struct htw__database *self, int which);
 
-/* Follows the size of the file: at the open. */
-void htw__room_measure(struct htw__database *self);
-
 /* What an earlier process has added to the file is on the disk then: at the open, before the first commit. */
 int htw__room_keep(struct htw__database *self);
 

@@ -240,8 +240,6 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         error = htw__statements_prepare(self);
     if (error == 0)
         error = read_meta(self);
-    if (error == 0)
-        htw__room_measure(self);
     if (error != 0)
         htw__database_close(self, false, 0);
     self->is_open = error == 0;

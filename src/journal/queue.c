@@ -247,8 +247,6 @@ static int load_queue(struct htw__queues *queues, struct sqlite3_stmt *row) {
         if (queue->counts.of[i] < 0 || queue->counts.of[i] > COUNT_MAX)
             return htw__journal_fail_as(-EBADMSG, "the counts of a queue are damaged");
     }
-    if (queues->next_number <= number)
-        queues->next_number = number + 1;
     add_counts(&queues->all, &queue->counts);
     queue->is_stored = queue->is_used = true;
     if (queue->counts.of[HTW_JOB_READY] > 0) {

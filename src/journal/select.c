@@ -12,8 +12,8 @@ static size_t size_of(size_t wanted) {
 }
 
 int htw__selection_init(struct htw_journal *journal, struct htw__selection *selection,
-                        size_t wanted) {
-    *selection = (struct htw__selection) { .wanted = wanted, .room = wanted };
+                        struct htw__position after, size_t wanted) {
+    *selection = (struct htw__selection) { .after = after, .wanted = wanted, .room = wanted };
     selection->rows = htw__journal_allocate(journal, size_of(wanted));
     return selection->rows == NULL ? htw__journal_fail_as(-ENOMEM, "no memory for a list of jobs")
                                    : 0;
@@ -115,10 +115,10 @@ static int kick_buried(struct htw_journal *journal, struct htw__change *change, 
 
 static int kick_delayed(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
     struct htw__selection selection;
-    int error = htw__selection_init(journal, &selection, wanted);
+    const struct htw__position now = { htw__journal_now(journal), UINT64_MAX };
+    int error = htw__selection_init(journal, &selection, now, wanted);
     if (error != 0)
         return error;
-    selection.after = (struct htw__position) { htw__journal_now(journal), UINT64_MAX };
     do {
         selection.wanted = wanted - change->step_count;
         error =

@@ -15,7 +15,7 @@ struct htw__selection {
 
 /* 0 or -ENOMEM. */
 int htw__selection_init(struct htw_journal *journal, struct htw__selection *selection,
-                        size_t wanted);
+                        struct htw__position after, size_t wanted);
 void htw__selection_fini(struct htw_journal *journal, struct htw__selection *selection);
 
 /* Finds up to `wanted` jobs behind `after`. Without the lock, in the thread that has the database. 0 or an error. */

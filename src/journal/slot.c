@@ -59,12 +59,11 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
     int result = htw_reschedule_at(journal->scheduler, slot->handle, slot->armed_ns);
     if (result == HTW_MOVED)
         return;
-    slot->armed_ns = HTW_NEVER_NS;
+    slot->armed_ns = INT64_MIN; /* it is ending: nothing arms it again, and a close cancels it */
     if (result == -ENOMEM) {
+        slot->armed_ns = HTW_NEVER_NS;
         journal->needs_retry = true;
         pthread_cond_signal(&journal->work);
-    } else {
-        slot->handle = 0; /* it is ending */
     }
 }
 
@@ -180,13 +179,12 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
 
 /* ---- timers */
 
-/* At a close, or because the scheduler has stopped. */
+/* At a close, or because the scheduler has stopped. A slot without a timer is armed no more. */
 static void timer_ended(void *arg) {
     struct htw__slot *slot = arg;
     struct htw_journal *journal = slot->journal;
     htw__mutex_lock(&journal->mutex);
     slot->handle = 0;
-    slot->armed_ns = HTW_NEVER_NS;
     htw__mutex_unlock(&journal->mutex);
 }
 

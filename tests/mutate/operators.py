@@ -15,7 +15,7 @@ DECLARATION = re.compile(
 STATEMENT = re.compile(r"^\s+(?!return|break|continue|goto|case|default|else|do|if|for|while|switch)"
                        r"[\w(*+-].*;\s*$")
 ENUMERATOR = re.compile(r"^\s+HTW_\w+ = [^;]*,?\s*$")  # one number is as good as another
-OF_THREAD = re.compile(r"htw__frame_(push|pop)\(")  # of the thread alone: before a lock or after it
+OF_THREAD = re.compile(r"htw__(journal_)?frame_(push|pop)\(")  # of the thread alone: before a lock or after it
 UNLOCK = {"htw__lock_acquire": "htw__lock_release", "htw__mutex_lock": "htw__mutex_unlock",
           "htw__registry_lock": "htw__registry_unlock", "pthread_mutex_lock": "pthread_mutex_unlock",
           "pthread_spin_lock": "pthread_spin_unlock"}
