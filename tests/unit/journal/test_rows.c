@@ -204,7 +204,9 @@ ROWS_TEST(rows_of_a_block_that_went_too_early_come_again) {
     remove_from(1);
     commit();
     assert_int_equal(
-        number_of("SELECT count(*) FROM htw_block WHERE first = (SELECT min(first) FROM htw_block)"), 1);
+        number_of(
+            "SELECT count(*) FROM htw_block WHERE first = (SELECT min(first) FROM htw_block)"),
+        1);
     begin_change();
     insert(BASE_NS - HTW_HOUR);
     commit();
