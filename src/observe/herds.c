@@ -82,7 +82,7 @@ static void add(struct herds *herds, const struct htw_scheduler *scheduler,
 
 void htw__herds_add(struct htw__observer *observer, const struct htw__clockwork *clockwork,
                     const struct htw__batch *batch) {
-    const struct htw_scheduler *scheduler = clockwork->scheduler;
+    const struct htw_scheduler *scheduler = clockwork->shard->scheduler;
     struct herds *herds = htw__observer_table(observer, HTW__TABLE_HERDS);
     if (herds == NULL) /* it is being switched on */
         return;

@@ -67,9 +67,8 @@ static void add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stat
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
         add_clockwork(stats, htw__shard_clockwork_at(shard, slot), in_wheels);
     *groups += shard->groups;
-    stats->memory_bytes += htw__slab_bytes(&shard->slab) +
-                           htw__counter_read(&shard->attributes_bytes) +
-                           htw__key_table_memory(&shard->keys);
+    stats->memory_bytes +=
+        htw__slab_bytes(&shard->slab) + htw__counter_read(&shard->attributes_bytes);
     htw__lock_release(&shard->lock);
 }
 

@@ -8,7 +8,7 @@
 
 struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash) {
-    const struct htw_scheduler *scheduler = clockwork->scheduler;
+    const struct htw_scheduler *scheduler = clockwork->shard->scheduler;
     size_t key_size = spec->key == NULL ? 0 : spec->key_size;
     size_t bytes = sizeof(struct htw__attributes) + key_size;
     struct htw__attributes *attributes = htw__allocate(&scheduler->allocator, bytes);
@@ -86,44 +86,28 @@ struct htw__shard *htw__key_shard(const struct htw_scheduler *scheduler,
     return &scheduler->shards[(hash >> 32) % scheduler->shard_count];
 }
 
-struct htw__record *htw__key_find(struct htw__shard *shard, const struct htw_group *group,
-                                  uint64_t hash, const void *key, size_t key_size) {
-    const struct htw__key_table *table = group == NULL ? &shard->keys : group->keys;
-    if (table == NULL)
-        return NULL;
-    struct htw__key_node *node = htw__key_table_find(table, hash, key, key_size);
+static struct htw__key_table *table_of(struct htw__shard *shard, struct htw_group *group) {
+    return group == NULL ? &shard->keys : &group->keys;
+}
+
+struct htw__record *htw__key_find(struct htw__shard *shard, struct htw_group *group, uint64_t hash,
+                                  const void *key, size_t key_size) {
+    struct htw__key_node *node = htw__key_table_find(table_of(shard, group), hash, key, key_size);
     return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__attributes, key)->record;
 }
 
-static struct htw__key_table *table_of(struct htw__shard *shard,
-                                       const struct htw__attributes *attributes) {
-    return attributes->group == NULL ? &shard->keys : attributes->group->keys;
-}
-
-/* The memory of the shard's own table is added when statistics are read. */
-static void count_table(struct htw__shard *shard, const struct htw__attributes *attributes,
-                        size_t before) {
-    if (attributes->group != NULL)
-        htw__counter_add(&shard->attributes_bytes,
-                         (uint64_t)htw__key_table_memory(attributes->group->keys) - before);
-}
-
-void htw__attributes_insert_key(struct htw__shard *shard, struct htw__attributes *attributes) {
-    struct htw__key_table *table = table_of(shard, attributes);
+void htw__attributes_set_keyed(struct htw__shard *shard, struct htw__attributes *attributes,
+                               bool keyed) {
+    struct htw__key_table *table = table_of(shard, attributes->group);
     size_t before = htw__key_table_memory(table);
-    htw__key_table_insert(table, &attributes->key);
-    count_table(shard, attributes, before);
-    attributes->keyed = true;
-}
-
-void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes *attributes) {
-    if (!attributes->keyed)
+    if (attributes->keyed == keyed)
         return;
-    struct htw__key_table *table = table_of(shard, attributes);
-    size_t before = htw__key_table_memory(table);
-    htw__key_table_remove(table, &attributes->key);
-    count_table(shard, attributes, before);
-    attributes->keyed = false;
+    if (keyed)
+        htw__key_table_insert(table, &attributes->key);
+    else
+        htw__key_table_remove(table, &attributes->key);
+    htw__counter_add(&shard->attributes_bytes, (uint64_t)htw__key_table_memory(table) - before);
+    attributes->keyed = keyed;
 }
 
 /* ---- the end of a timer */
@@ -146,7 +130,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
     };
     if (attributes == NULL)
         return;
-    htw__attributes_remove_key(shard, attributes);
+    htw__attributes_set_keyed(shard, attributes, false);
     if (attributes->group != NULL) {
         htw__group_remove(attributes->group, &attributes->member);
         attributes->group = NULL;
@@ -185,7 +169,7 @@ static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__rec
         htw__credit_add(shard->scheduler,
                         1); /* acquired by the callback when it rescheduled itself */
     if (has_attributes)
-        htw__attributes_remove_key(shard, record->attributes);
+        htw__attributes_set_keyed(shard, record->attributes, false);
     return HTW_RUNNING;
 }
 

@@ -129,12 +129,12 @@ struct htw__shard *htw__key_shard(const struct htw_scheduler *scheduler,
                                   const struct htw_group *group, uint64_t hash);
 
 /* The timer that has a key, in a group or without one; NULL: none. Under the lock of the shard. */
-struct htw__record *htw__key_find(struct htw__shard *shard, const struct htw_group *group,
-                                  uint64_t hash, const void *key, size_t key_size);
+struct htw__record *htw__key_find(struct htw__shard *shard, struct htw_group *group, uint64_t hash,
+                                  const void *key, size_t key_size);
 
-/* Under the lock of the shard. A timer without a key in a table is ignored by the second. */
-void htw__attributes_insert_key(struct htw__shard *shard, struct htw__attributes *attributes);
-void htw__attributes_remove_key(struct htw__shard *shard, struct htw__attributes *attributes);
+/* Takes a timer into the table of its key, or out of it; it may be so already. Under the lock of the shard. */
+void htw__attributes_set_keyed(struct htw__shard *shard, struct htw__attributes *attributes,
+                               bool keyed);
 
 /* ---- the end of a timer, without a run or after its last run */
 

@@ -48,7 +48,7 @@ static bool is_due_now(struct htw__clockwork *clockwork, struct htw__record *rec
     if (record->deadline_ns <= now_ns)
         return true;
     htw__clockwork_put(clockwork, record,
-                       htw__tick_due(clockwork->scheduler, record->deadline_ns, now_ns));
+                       htw__tick_due(clockwork->shard->scheduler, record->deadline_ns, now_ns));
     return false;
 }
 
@@ -84,14 +84,17 @@ static bool collect_slice(struct htw__clockwork *clockwork, int64_t now_ns, uint
 
 bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork, int64_t now_ns,
                   struct htw__batch *batch, uint32_t max) {
-    uint64_t now_tick = htw__tick_at(clockwork->scheduler, now_ns);
+    struct htw__shard *shard = clockwork->shard;
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    uint64_t now_tick = htw__tick_at(scheduler, now_ns);
     struct htw_wheel *successor = create_successor(clockwork, now_tick);
     struct htw_wheel *emptied = NULL;
     bool more = true;
+    batch->shard = shard;
     batch->count = 0;
     /* order: The mutex of the queue publishes the batch. */
     atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
-    htw__lock_acquire(clockwork->lock);
+    htw__lock_acquire(&shard->lock);
     /* Since `now_ns` was read, callbacks have run, and the clock may have been set back: what was armed
        then is not due by the earlier reading. But time that has passed waits for the next reading:
        otherwise create_successor() would take the wheel for one whose clock was set back. */
@@ -99,7 +102,7 @@ bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork
         HTW__UNLIKELY(clockwork->clock->is_settable) ? htw__clockwork_now_ns(clockwork) : now_ns;
     if (present_ns < now_ns) {
         now_ns = present_ns;
-        now_tick = htw__tick_at(clockwork->scheduler, now_ns);
+        now_tick = htw__tick_at(scheduler, now_ns);
     }
     if (successor != NULL) {
         clockwork->previous = clockwork->wheel;
@@ -111,9 +114,9 @@ bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork
         emptied = move_slice(clockwork);
     else
         more = collect_slice(clockwork, now_ns, now_tick, batch, max);
-    if (batch->count > 0 && htw__is_observed(clockwork->scheduler))
-        clockwork->scheduler->calls->collected(expirer, clockwork, batch);
-    htw__lock_release(clockwork->lock);
+    if (batch->count > 0 && htw__is_observed(scheduler))
+        scheduler->calls->collected(expirer, clockwork, batch);
+    htw__lock_release(&shard->lock);
     htw_wheel_destroy(emptied);
     return more;
 }

@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_SCHEDULER_COLLECT_H
 #define HTW_SRC_SCHEDULER_COLLECT_H
 
-#include "clockwork.h"
+#include "shard.h"
 #include "work_queue.h"
 
 /*

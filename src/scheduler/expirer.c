@@ -9,7 +9,6 @@
 #include "collect.h"
 #include "observe.h"
 #include "run.h"
-#include "shard.h"
 #include "workers.h"
 
 /* How often a thread that could sleep looks for batches that wait behind a callback. */
@@ -139,8 +138,7 @@ static bool is_over(const struct htw__expirer *expirer, const struct htw__thread
 }
 
 static size_t run_due_of(struct htw__expirer *expirer, struct htw__thread *thread,
-                         struct htw__shard *shard, struct htw__clockwork *clockwork, int64_t now_ns,
-                         size_t budget) {
+                         struct htw__clockwork *clockwork, int64_t now_ns, size_t budget) {
     size_t count = 0;
     bool more = true;
     while (more && count < budget && !is_over(expirer, thread)) {
@@ -148,7 +146,6 @@ static size_t run_due_of(struct htw__expirer *expirer, struct htw__thread *threa
         if (batch == NULL)
             break;
         size_t left = budget - count;
-        batch->shard = shard;
         more = htw__collect(expirer, clockwork, now_ns, batch,
                             left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
         count += batch->count;
@@ -180,8 +177,7 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
         struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
         if (clockwork != NULL && (present->slots & 1u << slot) &&
             htw__clockwork_wake_tick(clockwork) <= htw__tick_at(scheduler, present->ns[slot]))
-            count +=
-                run_due_of(expirer, thread, shard, clockwork, present->ns[slot], budget - count);
+            count += run_due_of(expirer, thread, clockwork, present->ns[slot], budget - count);
         if (is_over(expirer, thread))
             return count;
     }

@@ -5,7 +5,7 @@
 #define HTW_SRC_SCHEDULER_EXPIRER_H
 
 #include "../base/histogram.h"
-#include "clockwork.h"
+#include "shard.h"
 #include "wake.h"
 
 struct htw__thread;

@@ -27,29 +27,13 @@ static void free_group(struct htw_group *group) {
     htw__link_unlink(&group->listed.link);
     group->shard->groups--;
     add_bytes(group, 0 - (uint64_t)sizeof(*group));
-    if (group->keys != NULL) {
-        add_bytes(group, 0 - (uint64_t)sizeof(*group->keys));
-        htw__key_table_fini(group->keys);
-        htw__release(allocator, group->keys, sizeof(*group->keys));
-    }
+    htw__key_table_fini(&group->keys);
     htw__release(allocator, group, sizeof(*group));
 }
 
 void htw__group_free_if_unused(struct htw_group *group) {
     if (group->destroyed && group->count == 0 && group->sweeps == 0)
         free_group(group);
-}
-
-struct htw__key_table *htw__group_keys(struct htw_group *group) {
-    if (group->keys == NULL) {
-        const struct htw_allocator *allocator = &group->shard->scheduler->allocator;
-        group->keys = htw__allocate(allocator, sizeof(*group->keys));
-        if (group->keys != NULL) {
-            htw__key_table_init(group->keys, allocator);
-            add_bytes(group, sizeof(*group->keys));
-        }
-    }
-    return group->keys;
 }
 
 int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group) {
@@ -65,6 +49,7 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
         return -ENOMEM;
     *group = (struct htw_group) { .shard = htw__shard_here(scheduler) };
     htw__ring_init(&group->members);
+    htw__key_table_init(&group->keys, &scheduler->allocator);
     group->listed.object = group;
     htw__lock_acquire(&group->shard->lock);
     add_bytes(group, sizeof(*group));

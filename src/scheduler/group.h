@@ -33,9 +33,9 @@ struct htw_group {
     uint64_t count;           /* timers in `members` */
     unsigned sweeps;          /* cancels, pauses and resumes that are under way */
     bool paused;
-    bool destroyed;              /* by the user: freed with its last timer or sweep */
-    struct htw__key_table *keys; /* NULL until a timer of the group has a key */
-    struct htw__member listed;   /* among all groups of the shard */
+    bool destroyed; /* by the user: freed with its last timer or sweep */
+    struct htw__key_table keys;
+    struct htw__member listed; /* among all groups of the shard */
     char name[32];
 };
 
@@ -44,9 +44,6 @@ void htw__group_add(struct htw_group *group, struct htw__member *member);
 
 /* May free the group. Under the lock of the shard. */
 void htw__group_remove(struct htw_group *group, struct htw__member *member);
-
-/* Its table of keys, created if there is none; NULL: no memory. Under the lock of the shard. */
-struct htw__key_table *htw__group_keys(struct htw_group *group);
 
 /* Frees the group if it was destroyed and nothing refers to it. Under the lock of the shard. */
 void htw__group_free_if_unused(struct htw_group *group);

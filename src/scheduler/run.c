@@ -114,7 +114,7 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
     start->expiration.missed = attributes->missed;
     attributes->missed = 0;
     if (!start->repeats)
-        htw__attributes_remove_key(pass->shard, attributes);
+        htw__attributes_set_keyed(pass->shard, attributes, false);
     count_start(pass, &start->expiration, now_of(pass, attributes->clockwork));
 }
 

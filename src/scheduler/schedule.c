@@ -98,7 +98,7 @@ arm_plain(struct htw_scheduler *scheduler, const struct arming *arming, htw_hand
     }
     htw__lock_release(&shard->lock);
     if (HTW__UNLIKELY(wake != 0))
-        htw__clockwork_wake(&shard->own);
+        htw__shard_wake(shard, wake);
     return error;
 }
 
@@ -253,8 +253,6 @@ static int reserve(struct htw__shard *shard, const struct htw_spec *spec, uint64
                    struct htw__record **ret_record, uint32_t *ret_index,
                    struct htw__record **ret_old) {
     struct htw_scheduler *scheduler = shard->scheduler;
-    if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
-        return -ENOMEM;
     int error = htw__shard_allocate_record(shard, ret_record, ret_index);
     if (error != 0)
         return error;
@@ -286,7 +284,7 @@ static void insert(struct htw__shard *shard, struct htw__record *record, bool ha
     if (group != NULL)
         htw__group_add(group, &attributes->member);
     if (has_key)
-        htw__attributes_insert_key(shard, attributes);
+        htw__attributes_set_keyed(shard, attributes, true);
     if (group != NULL && group->paused)
         htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(attributes->clockwork),
                             ret_wake);

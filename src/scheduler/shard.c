@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shard.c - a shard: its clockworks, and how its records are freed. */
+/* shard.c - a shard: how timers enter its wheels and when the expirer serves these, which collect.c does; and how its
+   records are freed. */
 #include "shard.h"
 #include "../base/compiler.h"
 
@@ -7,117 +8,164 @@
 
 #define NO_INDEX HTW__SLAB_NONE
 
-/* What is constant in a clockwork of the shard. */
-static struct htw__clockwork clockwork_of(struct htw__shard *shard) {
-    return (struct htw__clockwork) {
-        .scheduler = shard->scheduler,
-        .lock = &shard->lock,
-        .waker = shard->waker,
+/* ---- clockworks */
+
+static uint32_t wheel_size(const struct htw__clockwork *clockwork) {
+    uint32_t option = clockwork->shard->scheduler->wheel_size;
+    return option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
+}
+
+struct htw_wheel_options htw__clockwork_wheel_options(const struct htw__clockwork *clockwork,
+                                                      uint64_t start) {
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    options.size = wheel_size(clockwork);
+    options.start = start;
+    options.allocator = &clockwork->shard->scheduler->allocator;
+    return options;
+}
+
+/* 0 or -ENOMEM; in either case clockwork_fini() may follow. */
+static int clockwork_init(struct htw__clockwork *clockwork, struct htw__shard *shard,
+                          const struct htw__clock *clock, uint32_t slot) {
+    *clockwork = (struct htw__clockwork) {
+        .shard = shard, .clock = clock, .slot = slot, .fast_after_tick = HTW_NEVER_TICK
     };
+    atomic_init(&clockwork->wake_tick, HTW_NEVER_TICK);
+    struct htw_wheel_options options = htw__clockwork_wheel_options(
+        clockwork, htw__tick_at(shard->scheduler, htw__clockwork_now_ns(clockwork)));
+    return htw_wheel_create(&clockwork->wheel, &options);
 }
 
-int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, uint32_t index,
-                    struct htw__waker *waker) {
-    *shard = (struct htw__shard) {
-        .scheduler = scheduler,
-        .waker = waker,
-        .index = index,
-        .stale_to_free = NO_INDEX,
-    };
-    shard->own = clockwork_of(shard);
-    int error = htw__clockwork_init(&shard->own, scheduler->clock, 0);
-    if (error != 0)
-        return error;
-    htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
-    htw__ring_init(&shard->all_groups);
-    atomic_init(&shard->stale, NO_INDEX);
-    htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
-                   64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
-                                                           : 32u);
-    htw__key_table_init(&shard->keys, &scheduler->allocator);
-    return 0;
+static void clockwork_fini(struct htw__clockwork *clockwork) {
+    htw_wheel_destroy(clockwork->wheel);
+    htw_wheel_destroy(clockwork->previous);
 }
 
-static void destroy_clockwork(struct htw__shard *shard, struct htw__clockwork *clockwork) {
-    if (clockwork == NULL)
-        return;
-    htw__clockwork_fini(clockwork);
-    htw__release(&shard->scheduler->allocator, clockwork, sizeof(*clockwork));
-}
-
-void htw__shard_fini(struct htw__shard *shard) {
-    if (shard->own.wheel == NULL)
-        return;
-    HTW_ASSERT_USE(shard->groups == 0, "scheduler", shard->scheduler,
-                   "is destroyed before a group or purgatory that uses it");
-    /* Before the slab: claimed timers are still in the wheels, which write to them. */
-    htw__clockwork_fini(&shard->own);
-    for (uint32_t slot = 1; slot < HTW__SLOT_COUNT; slot++)
-        destroy_clockwork(shard, htw__shard_clockwork_at(shard, slot));
-    htw__slab_fini(&shard->slab);
-    htw__key_table_fini(&shard->keys);
-}
-
-/* ---- clockworks of other clocks */
-
-/* Without the lock, since it takes long. */
-static int create_clockwork(struct htw__shard *shard, const struct htw__clock *clock,
-                            struct htw__clockwork **ret_clockwork) {
+/* Under the lock. 0 or -ENOMEM. */
+static int add_clockwork(struct htw__shard *shard, const struct htw__clock *clock, uint32_t slot) {
     const struct htw_allocator *allocator = &shard->scheduler->allocator;
     struct htw__clockwork *clockwork = htw__allocate(allocator, sizeof(*clockwork));
     if (clockwork == NULL)
         return -ENOMEM;
-    *clockwork = clockwork_of(shard);
-    int error = htw__clockwork_init(clockwork, clock, (uint32_t)clock->name);
-    if (error == 0)
-        error = htw__waker_add_clock(shard->waker);
-    if (error != 0)
-        destroy_clockwork(shard, clockwork);
-    else
-        *ret_clockwork = clockwork;
-    return error;
-}
-
-/* Takes a new clockwork into the shard. False: another thread was faster. Under the lock. */
-static bool add_clockwork(struct htw__shard *shard, struct htw__clockwork *clockwork) {
-    if (htw__shard_clockwork_at(shard, clockwork->slot) != NULL)
-        return false;
+    int error = clockwork_init(clockwork, shard, clock, slot);
+    if (error != 0) {
+        htw__release(allocator, clockwork, sizeof(*clockwork));
+        return error;
+    }
     htw__counter_add(&shard->attributes_bytes, sizeof(*clockwork));
     /* The bit first: a thread that finds the clockwork may set the alarm, and the expirer that it
        wakes must see the bit. */
     /* order: Alarms order it: see `resets`. */
-    atomic_fetch_or_explicit(&shard->scheduler->clocks_in_use, 1u << clockwork->slot,
-                             memory_order_relaxed);
+    atomic_fetch_or_explicit(&shard->scheduler->clocks_in_use, 1u << slot, memory_order_relaxed);
     /* order: A thread that finds the clockwork must see it initialized. [relaxed: `two-clocks`] */
-    atomic_store_explicit(&shard->others[clockwork->slot], clockwork, memory_order_release);
-    return true;
+    atomic_store_explicit(&shard->others[slot], clockwork, memory_order_release);
+    return 0;
 }
 
 int htw__shard_clockwork(struct htw__shard *shard, const struct htw__clock *clock,
                          struct htw__clockwork **ret_clockwork) {
     uint32_t slot = clock == shard->scheduler->clock ? 0 : (uint32_t)clock->name;
-    struct htw__clockwork *clockwork = NULL;
     *ret_clockwork = htw__shard_clockwork_at(shard, slot);
     if (HTW__LIKELY(*ret_clockwork != NULL))
         return 0;
-    int error = create_clockwork(shard, clock, &clockwork);
+    int error = htw__waker_add_clock(shard->waker);
     if (error != 0)
         return error;
     htw__lock_acquire(&shard->lock);
     if (shard->closed)
         error = -ESHUTDOWN;
-    else if (add_clockwork(shard, clockwork))
-        clockwork = NULL;
-    htw__lock_release(&shard->lock);
-    destroy_clockwork(shard, clockwork);
+    else if (htw__shard_clockwork_at(shard, slot) == NULL)
+        error = add_clockwork(shard, clock, slot);
     *ret_clockwork = htw__shard_clockwork_at(shard, slot);
+    htw__lock_release(&shard->lock);
     return error;
+}
+
+/* ---- when the expirer must serve it */
+
+/*
+ * Sets wake_tick, and fast_after_tick with it. A timer for a tick after fast_after_tick is armed
+ * with one comparison, because
+ *  - the alarm is set for an earlier tick. wake_tick counts only when the alarm is set to it: while
+ *    a thread has lowered wake_tick and not yet set the alarm (`waking`), no tick is after it.
+ *    Otherwise a timer would be late by as long as that thread is stopped.
+ *  - the deadline, which was rounded up to its tick, is not in the past. The clock was at
+ *    clock_read_tick, and the expirer serves this at wake_tick. Unless the expirer is late by
+ *    more than a tick, the present tick is at most one after the later of the two.
+ *  - the timer is not in the wheel before, which it would have to leave.
+ */
+void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick) {
+    uint64_t later = tick > clockwork->clock_read_tick ? tick : clockwork->clock_read_tick;
+    /* order: Alarms order it: see `resets`. */
+    atomic_store_explicit(&clockwork->wake_tick, tick, memory_order_relaxed);
+    bool is_fast = clockwork->waking == 0 && clockwork->previous == NULL;
+    clockwork->fast_after_tick = is_fast && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
+}
+
+/* Makes the expirer serve a clockwork at `tick`, which is at most fast_after_tick. */
+static void plan_alarm(struct htw__clockwork *clockwork, uint64_t tick, unsigned *ret_wake) {
+    uint64_t planned = htw__clockwork_wake_tick(clockwork);
+    if (tick >= planned && (clockwork->waking == 0 || tick == HTW_NEVER_TICK))
+        return;
+    if (!(*ret_wake & 1u << clockwork->slot))
+        clockwork->waking++;
+    *ret_wake |= 1u << clockwork->slot;
+    clockwork->clock_read_tick =
+        htw__tick_at(clockwork->shard->scheduler, htw__clockwork_now_ns(clockwork));
+    htw__clockwork_set_wake_tick(clockwork, tick < planned ? tick : planned);
+}
+
+/* Sets the alarm: once for each time that the slot was added to `*ret_wake`. Not under the lock. */
+static void wake(struct htw__clockwork *clockwork) {
+    struct htw__shard *shard = clockwork->shard;
+    int64_t at_ns = htw__tick_ns(shard->scheduler, htw__clockwork_wake_tick(clockwork));
+    htw__wake_at(shard->waker, clockwork->clock, at_ns);
+    htw__lock_acquire(&shard->lock);
+    clockwork->waking--;
+    htw__clockwork_set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
+    htw__lock_release(&shard->lock);
 }
 
 void htw__shard_wake(struct htw__shard *shard, unsigned slots) {
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
         if (slots & 1u << slot)
-            htw__clockwork_wake(htw__shard_clockwork_at(shard, slot));
+            wake(htw__shard_clockwork_at(shard, slot));
+}
+
+/* ---- arming */
+
+/* Without a level for it, a record is armed for as late as the wheel can: it is armed again whenever
+   it comes up. Which levels the wheel has is found by trying; it always has the lowest. */
+static void arm_in_reach(struct htw__clockwork *clockwork, struct htw__record *record,
+                         uint64_t tick) {
+    struct htw_wheel *wheel = clockwork->wheel;
+    uint64_t size = wheel_size(clockwork);
+    uint64_t now = htw_wheel_now(wheel);
+    uint64_t distance = size - 1;
+    while (distance <= (tick - now) / size)
+        distance *= size;
+    while (htw_wheel_schedule(wheel, &record->timer, now + distance) != 0) {
+        HTW_ASSERT(distance >= size);
+        distance /= size;
+    }
+}
+
+void htw__clockwork_put(struct htw__clockwork *clockwork, struct htw__record *record,
+                        uint64_t tick) {
+    htw__clockwork_disarm_previous(clockwork, record);
+    if (htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0)
+        arm_in_reach(clockwork, record, tick);
+}
+
+void htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
+                             uint64_t tick, unsigned *ret_wake) {
+    if (tick != 0 && tick != HTW_NEVER_TICK &&
+        record->deadline_ns <= htw__clockwork_now_ns(clockwork))
+        tick = htw__tick_at(clockwork->shard->scheduler, record->deadline_ns);
+    htw__clockwork_put(clockwork, record, tick);
+    tick = htw_timer_deadline(&record->timer);
+    if (tick <= clockwork->fast_after_tick)
+        plan_alarm(clockwork, tick, ret_wake);
 }
 
 /* ---- stale records */
@@ -279,4 +327,44 @@ bool htw__shard_clean_up_some(struct htw__shard *shard) {
 void htw__shard_clean_up(struct htw__shard *shard) {
     while (htw__shard_clean_up_some(shard))
         ;
+}
+
+/* ---- the shard */
+
+int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, uint32_t index,
+                    struct htw__waker *waker) {
+    *shard = (struct htw__shard) {
+        .scheduler = scheduler,
+        .waker = waker,
+        .index = index,
+        .stale_to_free = NO_INDEX,
+    };
+    int error = clockwork_init(&shard->own, shard, scheduler->clock, 0);
+    if (error != 0)
+        return error;
+    htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
+    htw__ring_init(&shard->all_groups);
+    atomic_init(&shard->stale, NO_INDEX);
+    htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
+                   64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
+                                                           : 32u);
+    htw__key_table_init(&shard->keys, &scheduler->allocator);
+    return 0;
+}
+
+void htw__shard_fini(struct htw__shard *shard) {
+    if (shard->own.wheel == NULL)
+        return;
+    HTW_ASSERT_USE(shard->groups == 0, "scheduler", shard->scheduler,
+                   "is destroyed before a group or purgatory that uses it");
+    /* Before the slab: claimed timers are still in the wheels, which write to them. */
+    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
+        struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
+        if (clockwork != NULL)
+            clockwork_fini(clockwork);
+        if (slot > 0)
+            htw__release(&shard->scheduler->allocator, clockwork, sizeof(*clockwork));
+    }
+    htw__slab_fini(&shard->slab);
+    htw__key_table_fini(&shard->keys);
 }

@@ -1,20 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* shard.h - a shard: the wheels of its clockworks, the records of its timers, and their lock; and
-   handles, which name a record by its shard. */
+/*
+ * shard.h - a shard: the wheels of its clockworks, the records of its timers, and their lock; and
+ * handles, which name a record by its shard.
+ *
+ * A clockwork is a wheel, the clock that drives it, and when the expirer must serve it. Each shard has one for the
+ * scheduler's own clock. One for another clock is created when a timer of the shard uses that clock for the first time,
+ * and stays until the scheduler is destroyed.
+ *
+ * All of this happens under the lock of the shard, except where a comment says otherwise.
+ */
 #ifndef HTW_SRC_SCHEDULER_SHARD_H
 #define HTW_SRC_SCHEDULER_SHARD_H
 
+#include "../base/assert.h"
 #include "../base/compiler.h"
-#include "../base/histogram.h"
 #include "../base/cpu.h"
+#include "../base/histogram.h"
 #include "../base/key_table.h"
 #include "../base/list.h"
-#include "clockwork.h"
+#include "../base/lock.h"
+#include "clocks.h"
+#include "record.h"
+#include "state.h"
+#include "wake.h"
+
+/* The place of a clockwork in its shard: 0 is that of the scheduler's own clock, the others are
+   values of enum htw_clock. Sets of them are bit masks. */
+#define HTW__SLOT_COUNT 4u
+
+struct htw__clockwork {
+    struct htw__shard *shard; /* constant, as are the next two */
+    const struct htw__clock *clock;
+    uint32_t slot;
+    uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
+    _Atomic uint64_t wake_tick; /* the expirer must serve this by then; any thread reads it */
+    uint64_t fast_after_tick;   /* a later timer needs neither alarm nor clock: set_wake_tick() */
+    struct htw_wheel *wheel;
+    struct htw_wheel *previous; /* the clock was set back: timers move from here to `wheel` */
+    uint64_t clock_read_tick;   /* when the clock was last read under the lock */
+    uint64_t demoted;           /* by wheels that were destroyed */
+};
 
 /* How many stale records ahead of the one that is freed are fetched into the cache. */
 #define HTW__STALE_AHEAD 8u
 
-/* Guarded by `lock`, except where a member says otherwise. What other CPUs read or write (the first
+/* What other CPUs read or write (the first
    members, the views of the slab, `stale`) has cache lines of its own. */
 struct htw__shard {
     alignas(64) struct htw_scheduler *scheduler; /* constant, as are the next two */
@@ -31,18 +61,21 @@ struct htw__shard {
     struct htw__counter taken; /* records of that stack */
     struct htw__clockwork own; /* of the scheduler's own clock */
     /* A claim counts in the shard of the cancelling thread. */
-    struct htw__counter scheduled, cancelled, handed_back, moved, refused;
+    struct htw__counter scheduled, cancelled, moved;
     /* Indices of the records that threads of this shard claimed last; the next place to use. */
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
-    uint32_t groups;                      /* that exist */
-    struct htw__link all_groups;          /* ring of struct htw__member: group.h */
-    uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
-    struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
+    struct htw__counter attributes_bytes; /* of attributes, groups, and key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
 
     /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
        and how many there are. */
     alignas(64) _Atomic uint64_t stale;
+
+    /* What is rarely used. */
+    struct htw__counter handed_back, refused;
+    struct htw__link all_groups; /* ring of struct htw__member: group.h */
+    uint64_t scheduled_before;   /* at the last cleanup; used by the expirer only */
+    uint32_t groups;             /* that exist */
 };
 
 /* `waker` is that of the expirer that serves the shard. */
@@ -157,6 +190,61 @@ static inline struct htw__clockwork *htw__shard_clockwork_at(struct htw__shard *
    -ENFILE or -ESHUTDOWN. */
 int htw__shard_clockwork(struct htw__shard *shard, const struct htw__clock *clock,
                          struct htw__clockwork **ret_clockwork);
+
+static inline int64_t htw__clockwork_now_ns(const struct htw__clockwork *clockwork) {
+    return htw__clock_now_ns(clockwork->shard->scheduler, clockwork->clock);
+}
+
+static inline uint64_t htw__clockwork_wake_tick(const struct htw__clockwork *clockwork) {
+    /* order: Alarms order it: see `resets`. */
+    return atomic_load_explicit(&clockwork->wake_tick, memory_order_relaxed);
+}
+
+/* Of a wheel that begins at a tick. */
+struct htw_wheel_options htw__clockwork_wheel_options(const struct htw__clockwork *clockwork,
+                                                      uint64_t start);
+
+/* The expirer must serve this at `tick`. */
+void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick);
+
+/* ---- arming */
+
+/* For a timer that has not moved to the new wheel yet. */
+static inline void htw__clockwork_disarm_previous(struct htw__clockwork *clockwork,
+                                                  struct htw__record *record) {
+    if (HTW__UNLIKELY(clockwork->previous != NULL))
+        htw_wheel_cancel(clockwork->previous, &record->timer);
+}
+
+/* Puts a record, which may be in the wheel, there for a tick. If the wheel cannot grow, it comes up earlier, and must be
+   armed again. Sets no alarm. */
+void htw__clockwork_put(struct htw__clockwork *clockwork, struct htw__record *record,
+                        uint64_t tick);
+
+/* htw__clockwork_arm() where the alarm may be set for later, the deadline may be in the past, or the wheel must grow. */
+void htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
+                             uint64_t tick, unsigned *ret_wake);
+
+/*
+ * Puts a record, which may be in the wheel, there for a tick, to which its deadline_ns was rounded up; or for now, if the
+ * deadline is in the past.
+ *
+ * Adds the slot to the set `*ret_wake` if the alarm may be set for later. Then the caller must call
+ * htw__shard_wake() once, after it has unlocked the shard.
+ */
+static inline void htw__clockwork_arm(struct htw__clockwork *clockwork, struct htw__record *record,
+                                      uint64_t tick, unsigned *ret_wake) {
+    if (HTW__UNLIKELY(tick <= clockwork->fast_after_tick ||
+                      htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0))
+        htw__clockwork_arm_near(clockwork, record, tick, ret_wake);
+}
+
+/* Takes a record out of the wheel. */
+static inline void htw__clockwork_disarm(struct htw__clockwork *clockwork,
+                                         struct htw__record *record) {
+    if (HTW__UNLIKELY(!htw_wheel_cancel(clockwork->wheel, &record->timer)))
+        htw__clockwork_disarm_previous(clockwork, record);
+}
 
 /* Sets the alarm of the expirer for each slot of a set: see htw__clockwork_arm(). Not under the
    lock. */

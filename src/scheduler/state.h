@@ -5,7 +5,7 @@
  * PARTS
  *
  * A scheduler is divided into SHARDS (shard.h). A shard is a wheel for each clock that its timers
- * use (CLOCKWORKS: clockwork.h), the records of its timers, and a lock. A thread arms on the shard
+ * use (CLOCKWORKS), the records of its timers, and a lock. A thread arms on the shard
  * of the CPU on which it runs, so that two threads rarely want the same lock.
  *
  * An EXPIRER (expirer.h) sleeps until the earliest deadline of its shards. It takes due timers from

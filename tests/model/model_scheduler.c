@@ -97,7 +97,7 @@ static int64_t some_delay(void) {
 }
 
 /* A clock that is set may pass a wheel by many ticks. Until the wheel is served, a deadline in the present tick is
-   rounded up (clockwork.c). */
+   rounded up (shard.c). */
 static bool may_be_absolute(void) {
     return !model.jumps && below(2) == 0;
 }
