@@ -99,8 +99,8 @@ HTW_API const char *htw_monitor_options_invalid(const struct htw_monitor_options
  *         -EEXIST: at `path` is something that is no socket;
  *         -EACCES: the default folder, or the file PATH.lock, which exists during the call, belongs to
  *         another user or lets others in, or the folder may not be written;
- *         -ENOENT, -ENOTDIR, -EROFS, -ENOSPC, -EMFILE, -ENFILE, -EIO: the socket cannot be made;
- *         -ENOMEM.
+ *         -ENOMEM;
+ *         another error of the system, such as -ENOENT, -EROFS or -EMFILE: the socket cannot be made.
  *
  * If no `path` is given, it also removes the sockets of processes that have died from the folder.
  */

@@ -118,7 +118,7 @@ HTW_API int htw_scheduler_get_histograms(struct htw_scheduler *scheduler,
 
 /**
  * Writes which timers are pending: by site, with the earliest deadline of each, and the next wake-ups; with
- * HTW_OBSERVE_SITES also what was counted, the site that wakes most first; and the groups with most timers. For
+ * HTW_OBSERVE_SITES also what was counted of each site; and the groups with most timers. For
  * people; the form may change. docs/debugging.md has an example.
  *
  * @return 0: success;

@@ -80,7 +80,7 @@ static bool is_same_file(int fd, const char *path) {
 static int try_to_lock(const char *file) {
     int fd = open(file, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (fd < 0)
-        return errno == EISDIR ? -EACCES : -errno;
+        return errno == EISDIR || errno == ELOOP ? -EACCES : -errno;
     int error = is_private(fd, S_IFREG) ? -EBUSY : -EACCES;
     /* Where a file system has no locks, nothing tells two monitors apart that open one path at once. */
     if (error == -EBUSY && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
@@ -238,28 +238,13 @@ static int place_by_default(const char *folder, struct htw__socket_place *place)
     return error;
 }
 
-/* What the caller is told: an error of the list in the header. */
-static int known(int error) {
-    static const int listed[] = { 0,      EACCES, EBUSY,  EEXIST, EMFILE,  ENAMETOOLONG,
-                                  ENFILE, ENOENT, ENOMEM, ENOSPC, ENOTDIR, EROFS };
-    int number = -error;
-    number = number == EPERM || number == ELOOP ? EACCES
-             : number == ENOBUFS                ? ENOMEM
-             : number == EDQUOT                 ? ENOSPC
-                                                : number;
-    for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
-        if (number == listed[i])
-            return -number;
-    return -EIO;
-}
-
 int htw__place_prepare(const char *path) {
     char folder[sizeof(((struct htw__socket_place *)0)->path)];
     if (path != NULL)
         return strlen(path) > HTW__PLACE_PATH_MAX ? -ENAMETOOLONG : 0;
     int error = htw__place_folder(folder, sizeof(folder));
     if (error == 0)
-        error = known(make_folder(folder));
+        error = make_folder(folder);
     if (error == 0)
         remove_dead(folder);
     return error;
@@ -269,10 +254,10 @@ int htw__place_open(struct htw__socket_place *place, const char *path, mode_t mo
     char folder[sizeof(place->path)];
     if (path != NULL) {
         snprintf(place->path, sizeof(place->path), "%s", path);
-        return known(place_socket(place, mode));
+        return place_socket(place, mode);
     }
     int error = htw__place_folder(folder, sizeof(folder));
-    return error != 0 ? error : known(place_by_default(folder, place));
+    return error != 0 ? error : place_by_default(folder, place);
 }
 
 void htw__place_close(struct htw__socket_place *place) {

@@ -61,11 +61,33 @@ static void write_site(FILE *stream, htw__origin origin) {
     fputc('\n', stream);
 }
 
-static void write_count(FILE *stream, const struct htw__site_count *count) {
+static void write_count(FILE *stream, const struct htw__site_count *count, bool has_numbers) {
+    const uint64_t *n = count->numbers;
+    const uint64_t shown[] = { n[HTW__SITE_WAKEUPS],   n[HTW__SITE_ARMED],
+                               n[HTW__SITE_CANCELLED], n[HTW__SITE_EXPIRED],
+                               n[HTW__SITE_LATE],      n[HTW__SITE_CALLBACK_NS] / HTW_MILLISECOND };
     fprintf(stream, "%10" PRIu64 "  ", count->pending);
     write_left(stream, count->next_ns);
+    for (size_t i = 0; has_numbers && i < sizeof(shown) / sizeof(shown[0]); i++)
+        fprintf(stream, "%10" PRIu64, shown[i]);
     fputs("  ", stream);
     write_site(stream, count->origin);
+}
+
+/* Of sites without a timer those follow of which something was counted. */
+static void write_sites(FILE *stream, const struct htw__census *census, bool has_numbers) {
+    bool is_first = true;
+    for (uint32_t i = 0; i < census->site_count; i++) {
+        const struct htw__site_count *count = &census->sites[i];
+        if (count->pending == 0 && !(has_numbers && htw__site_is_counted(count)))
+            continue;
+        if (is_first)
+            fprintf(stream, "   pending  the first%s  site\n",
+                    has_numbers ? "  wake-ups     armed cancelled   expired      late  ms in it"
+                                : "");
+        is_first = false;
+        write_count(stream, count, has_numbers);
+    }
 }
 
 static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
@@ -78,12 +100,7 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
     }
     fprintf(stream, "scheduler %s: %" PRIu64 " pending, %" PRIu32 " %s\n", scheduler->thread_name,
             pending, count, count == 1 ? "site" : "sites");
-    if (pending == 0)
-        return;
-    fputs("   pending  the first  site\n", stream);
-    for (uint32_t i = 0; i < census->site_count; i++)
-        if (census->sites[i].pending > 0)
-            write_count(stream, &census->sites[i]);
+    write_sites(stream, census, htw__mode(scheduler) & HTW_OBSERVE_SITES);
     if (census->tick_count > 0)
         fputs("next        timers  the first    site\n", stream);
     for (uint32_t i = 0; i < census->tick_count; i++) {
@@ -91,34 +108,6 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
         write_left(stream, due->left_ns);
         fprintf(stream, "%9" PRIu64 "  0x%" PRIx64 "  ", due->timers, due->handle);
         write_site(stream, due->origin);
-    }
-}
-
-/* ---- what was counted */
-
-static int by_wakeups(const void *left, const void *right) {
-    const uint64_t *a = ((const struct htw__site_count *)left)->numbers;
-    const uint64_t *b = ((const struct htw__site_count *)right)->numbers;
-    enum htw__site_number number =
-        a[HTW__SITE_WAKEUPS] != b[HTW__SITE_WAKEUPS] ? HTW__SITE_WAKEUPS : HTW__SITE_EXPIRED;
-    return (a[number] < b[number]) - (a[number] > b[number]);
-}
-
-static void write_numbers(FILE *stream, struct htw__census *census) {
-    qsort(census->sites, census->site_count, sizeof(census->sites[0]), by_wakeups);
-    fputs("  wake-ups     armed cancelled   expired      late  ms in it  site\n", stream);
-    for (uint32_t i = 0; i < census->site_count; i++) {
-        const uint64_t *n = census->sites[i].numbers;
-        const uint64_t shown[] = {
-            n[HTW__SITE_WAKEUPS], n[HTW__SITE_ARMED], n[HTW__SITE_CANCELLED],
-            n[HTW__SITE_EXPIRED], n[HTW__SITE_LATE],  n[HTW__SITE_CALLBACK_NS] / HTW_MILLISECOND
-        };
-        if (!htw__site_is_counted(&census->sites[i]))
-            continue;
-        for (size_t k = 0; k < sizeof(shown) / sizeof(shown[0]); k++)
-            fprintf(stream, "%10" PRIu64, shown[k]);
-        fputs("  ", stream);
-        write_site(stream, census->sites[i].origin);
     }
 }
 
@@ -171,8 +160,6 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     if (census == NULL)
         return -ENOMEM;
     write_census(stream, scheduler, census);
-    if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
-        write_numbers(stream, census);
     if (census->has_stacks)
         htw__stack_census_write(&census->stacks, stream);
     htw__census_release(scheduler, census);
