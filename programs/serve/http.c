@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct htw__page page;
+static struct htw__http_page page;
 static char file_name[PATH_MAX];
 static struct htw__http_service service;
 static struct htw__beside beside = { .folder = -1 };
@@ -49,7 +49,7 @@ bool htw__serve_http_start(struct htw__server *server) {
             (struct htw__http_place) { .fd = beside_listener.fd, .is_owners = true };
     if (place_count == 0)
         return true;
-    page = (struct htw__page) { server, NULL };
+    page = (struct htw__http_page) { server, NULL };
     if (server->options.path != NULL)
         page.path = realpath(server->options.path, file_name);
     service = (struct htw__http_service) { .option = "--http",

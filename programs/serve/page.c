@@ -185,7 +185,7 @@ static void fail(const struct htw__page_ask *ask, int error) {
 }
 
 static void answer(void *context, struct htw__http_request *http) {
-    const struct htw__page *page = context;
+    const struct htw__http_page *page = context;
     struct htw__page_ask ask = { .page = page,
                                  .journal = page->server->journal,
                                  .http = http,
@@ -202,7 +202,7 @@ static void answer(void *context, struct htw__http_request *http) {
         putc('\n', http->out);
 }
 
-void htw__page_serve(const struct htw__page *page, struct htw__http_service *service) {
+void htw__page_serve(const struct htw__http_page *page, struct htw__http_service *service) {
     for (size_t i = 0; i < ACTIONS; i++)
         routes[i] = actions[i].route;
     service->routes =

@@ -12,20 +12,20 @@
 #include "../kit/json.h"
 #include "server.h"
 
-struct htw__page {
+struct htw__http_page {
     struct htw__server *server;
     /* Of the journal, resolved: its errors begin with it, and clients are not told; NULL: none. */
     const char *path;
 };
 
 /* Sets the routes, the page and what answers. `page` must stay. */
-void htw__page_serve(const struct htw__page *page, struct htw__http_service *service);
+void htw__page_serve(const struct htw__http_page *page, struct htw__http_service *service);
 
 /* ---- what its files share */
 
 /* A request, with its parameters. */
 struct htw__page_ask {
-    const struct htw__page *page;
+    const struct htw__http_page *page;
     struct htw_journal *journal;
     struct htw__http_request *http;
     struct htw__json json; /* the answer */

@@ -18,7 +18,7 @@ struct part {
 };
 
 struct herds {
-    struct htw__table table;
+    struct htw__table_head table;
     struct htw__lock lock;    /* guards the rest */
     struct htw__herd present; /* is still growing */
     struct part parts[PARTS];

@@ -12,7 +12,7 @@ _Static_assert(HTW_SITES_MAX == 1u << (HTW__SITE_FIRST_BITS + 2u * (HTW__SITE_TA
 /* ---- tables */
 
 void *htw__table_create(const struct htw__observer *observer, size_t bytes, size_t zeroed) {
-    struct htw__table *table = htw__allocate(observer->allocator, bytes);
+    struct htw__table_head *table = htw__allocate(observer->allocator, bytes);
     if (table != NULL) {
         memset(table, 0, zeroed);
         table->bytes = bytes;
@@ -23,7 +23,7 @@ void *htw__table_create(const struct htw__observer *observer, size_t bytes, size
 uint64_t htw__observer_bytes(const struct htw__observer *observer) {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < HTW__TABLES; i++) {
-        const struct htw__table *table = htw__observer_table(observer, i);
+        const struct htw__table_head *table = htw__observer_table(observer, i);
         bytes += table == NULL ? 0 : table->bytes;
     }
     return bytes;
@@ -31,7 +31,7 @@ uint64_t htw__observer_bytes(const struct htw__observer *observer) {
 
 void htw__observer_fini(struct htw__observer *observer) {
     for (unsigned i = 0; i < HTW__TABLES; i++) {
-        struct htw__table *table = htw__observer_table(observer, i);
+        struct htw__table_head *table = htw__observer_table(observer, i);
         if (table != NULL)
             htw__release(observer->allocator, table, table->bytes);
     }

@@ -28,12 +28,12 @@ enum htw__table_number {
 };
 
 /* What each table begins with. */
-struct htw__table {
+struct htw__table_head {
     size_t bytes;
 };
 
 struct htw__site_table {
-    struct htw__table table;
+    struct htw__table_head table;
     uint32_t count; /* of the entries in use; for the writer */
     alignas(64) struct htw__site_entry entries[];
 };
@@ -48,7 +48,7 @@ struct htw__event_record {
 };
 
 struct htw__event_ring {
-    struct htw__table table;
+    struct htw__table_head table;
     uint64_t size;             /* a power of two */
     struct htw__counter count; /* of the events that were added */
     struct htw__event_record events[];
@@ -56,9 +56,9 @@ struct htw__event_ring {
 
 struct htw__observer {
     alignas(64) const struct htw_allocator *allocator;
-    struct htw__table *_Atomic tables[HTW__TABLES]; /* NULL: not yet needed */
-    uint32_t site_count;                            /* for the writer */
-    struct htw__site_entry others;                  /* of the sites that found no room */
+    struct htw__table_head *_Atomic tables[HTW__TABLES]; /* NULL: not yet needed */
+    uint32_t site_count;                                 /* for the writer */
+    struct htw__site_entry others;                       /* of the sites that found no room */
 };
 
 /* NULL: there is none. Any thread. */

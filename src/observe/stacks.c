@@ -18,7 +18,7 @@ struct kept {
 };
 
 struct stacks {
-    struct htw__table table;
+    struct htw__table_head table;
     uint32_t size; /* a power of two */
     struct kept kept[];
 };

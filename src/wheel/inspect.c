@@ -20,7 +20,7 @@ struct visit {
 };
 
 /* False: the visitor wants no more. */
-static bool visit_list(struct visit *visit, struct htw__list list) {
+static bool visit_list(struct visit *visit, struct htw__timer_list list) {
     struct htw__link **back = list.head;
     for (struct htw__link *link; (link = *back) != list.end; back = &link->_next) {
         HTW_ASSERT_LISTED(link, back);
@@ -130,7 +130,7 @@ static int check_timer(const struct htw_wheel *wheel, const struct htw_timer *ti
     return 0;
 }
 
-static int check_list(struct check *check, struct htw__list list, const struct rule *rule) {
+static int check_list(struct check *check, struct htw__timer_list list, const struct rule *rule) {
     struct htw__link **back = list.head;
     struct htw__link *link = *back;
     int broken = 0;
@@ -163,7 +163,8 @@ static bool others_are_empty(const struct htw_wheel *wheel, unsigned level, uint
             used++;
     }
     for (uint32_t i = used; i < lists; i++) {
-        struct htw__list list = htw__wheel_list(wheel, level, slot, (first + i) & (lists - 1));
+        struct htw__timer_list list =
+            htw__wheel_list(wheel, level, slot, (first + i) & (lists - 1));
         if (*list.head != list.end)
             return false;
     }

@@ -6,14 +6,14 @@
 #include "state.h"
 
 /* A list of timers: from *head to `end`. */
-struct htw__list {
+struct htw__timer_list {
     struct htw__link **head;
     struct htw__link *end;
 };
 
-static inline struct htw__list htw__list_of_ring(const struct htw__link *ring) {
+static inline struct htw__timer_list htw__list_of_ring(const struct htw__link *ring) {
     struct htw__link *end = (struct htw__link *)(uintptr_t)ring;
-    return (struct htw__list) { &end->_next, end };
+    return (struct htw__timer_list) { &end->_next, end };
 }
 
 /* How many lists make up a bucket of `level`. */
@@ -22,18 +22,18 @@ static inline uint32_t htw__wheel_list_count(const struct htw_wheel *wheel, unsi
     return chains == 0 ? 1 : chains;
 }
 
-static inline struct htw__list htw__wheel_list(const struct htw_wheel *wheel, unsigned level,
-                                               uint32_t slot, uint32_t index) {
+static inline struct htw__timer_list htw__wheel_list(const struct htw_wheel *wheel, unsigned level,
+                                                     uint32_t slot, uint32_t index) {
     const struct htw__buckets *buckets = &wheel->levels[level].buckets;
     if (buckets->chains == 0)
         return htw__list_of_ring(htw__bucket_ring(buckets, slot));
     /* The cast removes const: the end is only compared. */
-    return (struct htw__list) { htw__bucket_chain(buckets, slot, index),
-                                (struct htw__link *)(uintptr_t)&wheel->nil };
+    return (struct htw__timer_list) { htw__bucket_chain(buckets, slot, index),
+                                      (struct htw__link *)(uintptr_t)&wheel->nil };
 }
 
 /* Counts at most `most`. */
-static inline size_t htw__list_length(struct htw__list list, size_t most) {
+static inline size_t htw__list_length(struct htw__timer_list list, size_t most) {
     size_t length = 0;
     for (const struct htw__link *link = *list.head; link != list.end && length < most;
          link = link->_next)

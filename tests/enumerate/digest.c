@@ -36,7 +36,7 @@ static uint64_t count_demotions(const struct htw_wheel *wheel, uint64_t deadline
     return apart == 0 ? level : 1 + LEVEL_MAX;
 }
 
-static void add_list(struct reading *reading, struct htw__list list, uint32_t id) {
+static void add_list(struct reading *reading, struct htw__timer_list list, uint32_t id) {
     const struct history *history = reading->history;
     struct htw__link **back = list.head;
     for (struct htw__link *link = *back; reading->is_sound && link != list.end; link = *back) {
@@ -72,8 +72,8 @@ static void add_chains(struct reading *reading, unsigned level, uint32_t id) {
     add(reading, chosen < buckets->chains ? chosen : buckets->chains - 1);
     add(reading, (now - since / buckets->count) & (buckets->chains - 1));
     for (uint32_t i = 0; i < buckets->chains; i++) {
-        struct htw__list list = htw__wheel_list(wheel, level, id & wheel->mask,
-                                                (uint32_t)(now - i) & (buckets->chains - 1));
+        struct htw__timer_list list = htw__wheel_list(wheel, level, id & wheel->mask,
+                                                      (uint32_t)(now - i) & (buckets->chains - 1));
         if (*list.head == list.end)
             continue;
         add(reading, i);

@@ -54,7 +54,7 @@ static void check_copy(const struct htw__relay_record *record) {
     free(memory);
 }
 
-static void check_destination(const struct htw__request *request) {
+static void check_destination(const struct htw__relay_request *request) {
     static const char *const own[] = { "input", "input.l0" }, *const patterns[] = { "a*",
                                                                                     "*-[!x]?*" };
     const struct htw__destinations destinations = {
@@ -73,9 +73,9 @@ static void check_destination(const struct htw__request *request) {
 
 /* What waits in a bucket asks for the same as the record that came. */
 static void check_waiting(const struct htw__relay_record *record,
-                          const struct htw__request *request, struct htw__headers *written) {
+                          const struct htw__relay_request *request, struct htw__headers *written) {
     struct htw__relay_record waiting = *record;
-    struct htw__request again;
+    struct htw__relay_request again;
     htw__headers_to_wait(written, record, request);
     waiting.headers = written->items;
     waiting.header_count = written->count;
@@ -91,7 +91,7 @@ static void check_waiting(const struct htw__relay_record *record,
 }
 
 static void check_request(const struct htw__relay_record *record,
-                          const struct htw__request *request, struct htw__headers *written) {
+                          const struct htw__relay_request *request, struct htw__headers *written) {
     FUZZ_CHECK(request->deadline_ms >= 0 && request->deadline_ms <= HTW__RELAY_DEADLINE_MAX);
     FUZZ_CHECK(request->id.size <= HTW__RELAY_ID_MAX);
     check_destination(request);
@@ -103,7 +103,7 @@ static void check_request(const struct htw__relay_record *record,
 
 static void run(const uint8_t *data, size_t size) {
     struct htw__relay_record record = { .timestamp_ms = 0 };
-    struct htw__request request;
+    struct htw__relay_request request;
     struct htw__headers written = { .items = NULL };
     if (size < sizeof(record.timestamp_ms))
         return;

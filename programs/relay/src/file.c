@@ -25,7 +25,7 @@ struct passage {
     struct htw__stripe *stripe;
     struct htw__source from;
     const struct htw__relay_record *record;
-    struct htw__request request;
+    struct htw__relay_request request;
 };
 
 static struct htw__relay_work *work_of(const struct passage *self) {
@@ -141,7 +141,7 @@ static int enter(const struct passage *self) {
 
 /* Back into a bucket, until `deadline_ms`. */
 static int file_until(const struct passage *self, int64_t deadline_ms) {
-    struct htw__request later = self->request;
+    struct htw__relay_request later = self->request;
     later.deadline_ms = deadline_ms;
     if (self->from.level == HTW__RELAY_INPUT && self->request.id.bytes != NULL) {
         int error = enter(self);
@@ -212,7 +212,7 @@ static bool is_no_zone(int error) {
 }
 
 /* A record of the input becomes that of its first occurrence. Returns 0, perhaps with why it is a bad one; or an error. */
-static int begin_to_recur(const struct htw__relay *self, struct htw__request *request,
+static int begin_to_recur(const struct htw__relay *self, struct htw__relay_request *request,
                           const char **why) {
     int64_t next_ms;
     if (self->options.owner == NULL) { /* one that were doubled once would be for ever */
@@ -348,7 +348,7 @@ void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
 
 /* Why a record is bad though its headers can be read; NULL: it is not. */
 static const char *judge(const struct passage *self) {
-    const struct htw__request *request = &self->request;
+    const struct htw__relay_request *request = &self->request;
     char topic[HTW__TOPIC_NAME_SIZE];
     if (self->from.level != HTW__RELAY_INPUT)
         return request->is_cancel ? "htw-cancel in a bucket, where no relay puts it" : NULL;
@@ -381,7 +381,7 @@ static int pass_on(struct passage *passage) {
     struct htw__relay *self = passage->relay;
     struct htw__stripe *stripe = passage->stripe;
     const struct htw__relay_record *record = passage->record;
-    struct htw__request *request = &passage->request;
+    struct htw__relay_request *request = &passage->request;
     bool is_input = passage->from.level == HTW__RELAY_INPUT;
     struct htw__poison *poison = find_poison(self, passage->from, record->offset);
     const char *why = request->why;
@@ -415,7 +415,8 @@ static int pass_on(struct passage *passage) {
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__source from,
-                       const struct htw__relay_record *record, const struct htw__request *request) {
+                       const struct htw__relay_record *record,
+                       const struct htw__relay_request *request) {
     struct passage passage = { self, self->stripes[from.stripe], from, record, *request };
     int error = pass_on(&passage);
     const struct htw__refusal refusal = {

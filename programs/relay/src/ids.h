@@ -26,28 +26,28 @@ struct htw__id {
 #define HTW__ID_UNSURE \
     (INT64_C(1) << 61) /* it may have been delivered before the stripe was taken over */
 
-struct htw__ids {
+struct htw__relay_ids {
     struct htw__id *entries;
     size_t count, room; /* room: 0, or a power of two */
     size_t unsure;      /* entries with that bit */
     uint64_t seed;      /* the secret */
 };
 
-void htw__ids_fini(struct htw__ids *ids);
+void htw__ids_fini(struct htw__relay_ids *ids);
 
 /* The same in each version: it stands in Kafka. */
 uint64_t htw__ids_hash(struct htw__bytes key, struct htw__bytes id);
 
 /* The offset under a hash; HTW__IDS_NONE: none. `ret_flags` may be NULL. */
-int64_t htw__ids_find(const struct htw__ids *ids, uint64_t hash, int64_t *ret_flags);
+int64_t htw__ids_find(const struct htw__relay_ids *ids, uint64_t hash, int64_t *ret_flags);
 
 /* Enters an offset, in place of the one there, with these flags. */
-void htw__ids_put(struct htw__ids *ids, uint64_t hash, int64_t offset, int64_t flags);
+void htw__ids_put(struct htw__relay_ids *ids, uint64_t hash, int64_t offset, int64_t flags);
 
 /* Removes the entry, if there is one. */
-void htw__ids_remove(struct htw__ids *ids, uint64_t hash);
+void htw__ids_remove(struct htw__relay_ids *ids, uint64_t hash);
 
 /* An entry that is unsure, whose hash is returned in `ret_hash`, looked for from `*at` on; false: there is none. */
-bool htw__ids_next_unsure(const struct htw__ids *ids, size_t *at, uint64_t *ret_hash);
+bool htw__ids_next_unsure(const struct htw__relay_ids *ids, size_t *at, uint64_t *ret_hash);
 
 #endif /* HTW_RELAY_IDS_H */

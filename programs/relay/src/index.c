@@ -116,7 +116,7 @@ static int64_t find_waiting(const struct htw__stripe *stripe, uint64_t hash, boo
 }
 
 int htw__index_cancel(struct htw__relay *self, struct htw__stripe *stripe,
-                      const struct htw__request *request) {
+                      const struct htw__relay_request *request) {
     bool is_waiting;
     int64_t offset = find_waiting(stripe, request->hash, &is_waiting);
     struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE];
@@ -127,7 +127,7 @@ int htw__index_cancel(struct htw__relay *self, struct htw__stripe *stripe,
 }
 
 bool htw__index_arrive(struct htw__relay *self, const struct htw__stripe *stripe,
-                       const struct htw__request *request, int64_t offset) {
+                       const struct htw__relay_request *request, int64_t offset) {
     int64_t flags;
     int64_t found = htw__ids_find(&stripe->ids, request->hash, &flags);
     if (request->if_offset < 0)
@@ -150,7 +150,7 @@ int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe, uint64
 
 /* ---- what leaves */
 
-bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__request *request) {
+bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_request *request) {
     int64_t flags;
     int64_t offset = htw__ids_find(&stripe->ids, request->hash, &flags);
     if (offset != request->offset)
@@ -160,7 +160,8 @@ bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__request *
     return true;
 }
 
-bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__request *request) {
+bool htw__index_has_lost(const struct htw__stripe *stripe,
+                         const struct htw__relay_request *request) {
     return request->offset < stripe->ids_log.since &&
            htw__ids_find(&stripe->ids, request->hash, NULL) < 0;
 }

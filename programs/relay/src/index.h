@@ -53,21 +53,22 @@ void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
 /* A cancel of the input: removes the entry of the record that waits. If none does, it is counted, and has no later effect.
  * Returns 0 or a negative errno. */
 int htw__index_cancel(struct htw__relay *relay, struct htw__stripe *stripe,
-                      const struct htw__request *request);
+                      const struct htw__relay_request *request);
 
 /* A record of the input with an id. False: there is nothing more to do with it. */
 bool htw__index_arrive(struct htw__relay *relay, const struct htw__stripe *stripe,
-                       const struct htw__request *request, int64_t offset);
+                       const struct htw__relay_request *request, int64_t offset);
 
 /* It is filed: enters it. `last_ms`: when it is over, if it recurs with its last occurrence. Returns 0 or a negative errno. */
 int htw__index_enter(struct htw__relay *relay, struct htw__stripe *stripe, uint64_t hash,
                      int64_t offset, int64_t last_ms);
 
 /* Whether a record that comes out of a bucket is alive. */
-bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__request *request);
+bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_request *request);
 
 /* Whether one that is has lost its entry. */
-bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__request *request);
+bool htw__index_has_lost(const struct htw__stripe *stripe,
+                         const struct htw__relay_request *request);
 
 /* An entry that was published is there, at this offset. */
 void htw__index_published(struct htw__stripe *stripe, int64_t offset);

@@ -71,7 +71,7 @@ void htw__loaded_reach(struct htw__loaded *self, int64_t offset) {
 }
 
 static void keep(struct htw__loaded *self, const struct htw__relay_record *record,
-                 const struct htw__request *request, int64_t deadline_ms) {
+                 const struct htw__relay_request *request, int64_t deadline_ms) {
     size_t size = sizeof(struct htw__entry) + htw__record_copy_size(record);
     struct htw__entry *entry = htw__memory(size);
     if (htw__heap_reserve(&self->entries, &htw__default_allocator, self->entries.count + 1) != 0)
@@ -86,7 +86,7 @@ static void keep(struct htw__loaded *self, const struct htw__relay_record *recor
 }
 
 bool htw__loaded_add(struct htw__loaded *self, const struct htw__relay_record *record,
-                     const struct htw__request *request, size_t bytes_max) {
+                     const struct htw__relay_request *request, size_t bytes_max) {
     int64_t deadline_ms = request->why == NULL ? request->deadline_ms : 0, offset = record->offset;
     if (offset < self->seen)
         return false;

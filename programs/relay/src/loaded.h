@@ -27,8 +27,8 @@ struct htw__entry {
     int64_t deadline_ms,
         offset; /* its place in the order; the deadline is not after the bucket's end */
     size_t size;
-    struct htw__relay_record *record; /* behind the entry */
-    struct htw__request request;      /* what it asks for */
+    struct htw__relay_record *record;  /* behind the entry */
+    struct htw__relay_request request; /* what it asks for */
 };
 
 struct htw__loaded {
@@ -52,7 +52,7 @@ void htw__loaded_fini(struct htw__loaded *loaded);
 /* A record has arrived; a bad one is due at once. More than `bytes_max` in memory makes a cut. Returns whether the record
  * leaves at once; otherwise it is in memory, was done before, or is for another pass. */
 bool htw__loaded_add(struct htw__loaded *loaded, const struct htw__relay_record *record,
-                     const struct htw__request *request, size_t bytes_max);
+                     const struct htw__relay_request *request, size_t bytes_max);
 
 /* All before `offset` has been read. */
 void htw__loaded_reach(struct htw__loaded *loaded, int64_t offset);

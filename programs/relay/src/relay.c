@@ -229,7 +229,7 @@ static size_t share_of_memory(const struct htw__relay *self) {
 
 /* A record of a bucket of level 0. */
 static int load(struct htw__relay *self, struct htw__relay_bucket *bucket,
-                const struct htw__relay_record *record, const struct htw__request *request) {
+                const struct htw__relay_record *record, const struct htw__relay_request *request) {
     char topic[HTW__TOPIC_NAME_SIZE];
     if (request->why == NULL && request->to.bytes != NULL &&
         htw__destinations_choose(&self->options.destinations, request->to, topic) == NULL)
@@ -242,7 +242,7 @@ static int load(struct htw__relay *self, struct htw__relay_bucket *bucket,
 
 static int take_input(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                       const struct htw__relay_record *record) {
-    struct htw__request request;
+    struct htw__relay_request request;
     if (record->offset < stripe->input_position)
         return 0;
     stripe->input_position = record->offset + 1;
@@ -257,7 +257,7 @@ static int take_input(struct htw__relay *self, struct htw__stripe *stripe, struc
 
 int htw__relay_take(struct htw__relay *self, struct htw__source from,
                     const struct htw__relay_record *record) {
-    struct htw__request request;
+    struct htw__relay_request request;
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
     if (stripe == NULL)
         return 0;

@@ -146,7 +146,7 @@ static const struct htw__bytes *value_of(const struct htw__header *header) {
 
 /* Of a record that comes again; NULL: it does not, or that is in order. */
 static const char *read_recurrence(const struct htw__header *const found[NAMES],
-                                   struct htw__request *request) {
+                                   struct htw__relay_request *request) {
     const struct htw__recurrence_texts texts = { value_of(found[EVERY]), value_of(found[CRON]),
                                                  value_of(found[ZONE]), value_of(found[CATCH_UP]) };
     request->recurs = texts.every != NULL || texts.cron != NULL;
@@ -167,9 +167,10 @@ static const char *read_recurrence(const struct htw__header *const found[NAMES],
                : "htw-until is not a number of milliseconds up to the year 9999";
 }
 
-static const char *parse(const struct htw__relay_record *record, struct htw__request *ret_request) {
+static const char *parse(const struct htw__relay_record *record,
+                         struct htw__relay_request *ret_request) {
     const struct htw__header *found[NAMES] = { NULL };
-    *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1, .counted_ms = -1 };
+    *ret_request = (struct htw__relay_request) { .offset = -1, .if_offset = -1, .counted_ms = -1 };
     if (record->has_unread_headers)
         return "its headers cannot be read, and are not here: there are more than 100 000";
     for (size_t i = 0; i < record->header_count; i++) {
@@ -227,14 +228,14 @@ static const char *parse(const struct htw__relay_record *record, struct htw__req
 }
 
 const char *htw__request_parse(const struct htw__relay_record *record,
-                               struct htw__request *ret_request) {
+                               struct htw__relay_request *ret_request) {
     return ret_request->why = parse(record, ret_request);
 }
 
-struct htw__request htw__request_of_copy(const struct htw__request *request,
-                                         const struct htw__relay_record *record,
-                                         const struct htw__relay_record *copy) {
-    struct htw__request result = *request;
+struct htw__relay_request htw__request_of_copy(const struct htw__relay_request *request,
+                                               const struct htw__relay_record *record,
+                                               const struct htw__relay_record *copy) {
+    struct htw__relay_request result = *request;
     for (size_t i = 0; i < record->header_count; i++) {
         if (record->headers[i].value.bytes == request->to.bytes)
             result.to = copy->headers[i].value;
@@ -274,7 +275,7 @@ static void add_number(struct htw__headers *self, enum name name, int64_t number
 }
 
 void htw__headers_to_wait(struct htw__headers *self, const struct htw__relay_record *record,
-                          const struct htw__request *request) {
+                          const struct htw__relay_request *request) {
     copy(self, record, BUCKET, false);
     add_number(self, DELIVER_AT, request->wanted_ms, 0);
     if (request->offset >= 0)

@@ -31,7 +31,7 @@
 /* No offset is larger: Kafka would need centuries. */
 #define HTW__RELAY_OFFSET_MAX ((INT64_C(1) << 60) - 1)
 
-struct htw__request {
+struct htw__relay_request {
     const char
         *why; /* it is a bad one: a static phrase, and nothing else counts; NULL: it is not */
     const char *own; /* why it is bad if it is of the input: it has a header of the relay's own */
@@ -52,12 +52,12 @@ struct htw__request {
 
 /* Reads the headers of a record. Returns request->why. The request leads into the record. */
 const char *htw__request_parse(const struct htw__relay_record *record,
-                               struct htw__request *ret_request);
+                               struct htw__relay_request *ret_request);
 
 /* The same of a copy of the record. */
-struct htw__request htw__request_of_copy(const struct htw__request *request,
-                                         const struct htw__relay_record *record,
-                                         const struct htw__relay_record *copy);
+struct htw__relay_request htw__request_of_copy(const struct htw__relay_request *request,
+                                               const struct htw__relay_record *record,
+                                               const struct htw__relay_record *copy);
 
 /* Whether a header is the relay's to write, and may be another when the record is read again. */
 bool htw__request_is_written(const struct htw__header *header);
@@ -74,7 +74,7 @@ struct htw__headers {
 
 /* To a bucket: the deadline is absolute, others stay. */
 void htw__headers_to_wait(struct htw__headers *headers, const struct htw__relay_record *record,
-                          const struct htw__request *request);
+                          const struct htw__relay_request *request);
 
 /* To its topic: without those that steer the relay, but with htw-id and with htw-delivered-for. */
 void htw__headers_to_deliver(struct htw__headers *headers, const struct htw__relay_record *record,

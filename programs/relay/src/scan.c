@@ -150,7 +150,8 @@ static void finish(struct scan *self, struct htw__source from, struct part *part
 }
 
 /* Whether a record of level 0 has left its bucket: see progress.h. */
-static bool is_done(const struct part *part, const struct htw__request *request, int64_t offset) {
+static bool is_done(const struct part *part, const struct htw__relay_request *request,
+                    int64_t offset) {
     int64_t deadline_ms = request->why == NULL ? request->deadline_ms : 0;
     if (deadline_ms > part->progress.end_ms)
         deadline_ms = part->progress.end_ms;
@@ -161,7 +162,7 @@ static bool is_done(const struct part *part, const struct htw__request *request,
 static void take_record(struct scan *self, struct htw__source from, const struct part *part,
                         const rd_kafka_message_t *message) {
     struct htw__relay_record record = htw__reader_view(self->kafka, message);
-    struct htw__request request = { .why = NULL };
+    struct htw__relay_request request = { .why = NULL };
     if (from.level != HTW__RELAY_IDS)
         htw__request_parse(&record, &request);
     if (from.level != 0 || !is_done(part, &request, record.offset))

@@ -22,7 +22,7 @@
 /* Is called with each record and what it asks for, or with one of the index. All of it is valid until it returns. */
 typedef void htw__scan_visit(void *context, struct htw__source from,
                              const struct htw__relay_record *record,
-                             const struct htw__request *request);
+                             const struct htw__relay_request *request);
 
 /* Scans. `kafka` is opened, and not started; it knows the sizes of the levels afterwards. Returns 0, or -EIO: `error` says
  * why. */

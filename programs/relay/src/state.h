@@ -94,7 +94,8 @@ static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *rela
 /* A record leaves the partition that it came from, for where its headers say (file.c). Returns 0, or a negative errno: the
  * transaction has to be aborted. For what is wrong with one record that happens HTW__FAILURES_MAX times at most. */
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__source from,
-                       const struct htw__relay_record *record, const struct htw__request *request);
+                       const struct htw__relay_record *record,
+                       const struct htw__relay_request *request);
 
 /* Closes all buckets of a stripe (look.c). */
 void htw__relay_close_all(struct htw__relay *relay, struct htw__stripe *stripe);

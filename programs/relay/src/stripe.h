@@ -58,7 +58,7 @@ struct htw__stripe {
     enum htw__catch_up catch_up;
     int64_t catch_up_end;           /* the input is read up to there first */
     int64_t catch_up_since;         /* in milliseconds */
-    struct htw__ids ids;            /* index.h: those that wait, by id; ... */
+    struct htw__relay_ids ids;      /* index.h: those that wait, by id; ... */
     bool ids_are_read;              /* ... nothing is opened before, and the input is not read */
     int64_t ids_end;                /* up to which it is read */
     struct htw__ids_log ids_log;    /* as far as it is acknowledged */

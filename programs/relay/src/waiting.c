@@ -22,7 +22,7 @@ static uint64_t add_hash(uint64_t hash, struct htw__bytes bytes) {
 
 /* Without what the relay writes, which differs from level to level. */
 static uint64_t hash_all(const struct htw__relay_record *record,
-                         const struct htw__request *request) {
+                         const struct htw__relay_request *request) {
     uint64_t hash = add_hash((uint64_t)request->wanted_ms, record->key);
     hash = add_hash(hash, record->value);
     for (size_t i = 0; i < record->header_count; i++) {
@@ -35,7 +35,7 @@ static uint64_t hash_all(const struct htw__relay_record *record,
 }
 
 static struct htw__waiting_key key_of(const struct htw__relay_record *record,
-                                      const struct htw__request *request) {
+                                      const struct htw__relay_request *request) {
     return (struct htw__waiting_key) { request->wanted_ms, hash_all(record, request) };
 }
 
@@ -65,7 +65,7 @@ static uint64_t hash_in(struct htw__source from, uint64_t hash) {
     return hash ^ (from.stripe + 1) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static void take_entry(struct htw__ids *ids, struct htw__source from,
+static void take_entry(struct htw__relay_ids *ids, struct htw__source from,
                        const struct htw__relay_record *record) {
     struct htw__index_entry entry;
     if (!htw__index_parse(record, &entry))
@@ -77,8 +77,8 @@ static void take_entry(struct htw__ids *ids, struct htw__source from,
 }
 
 /* As htw__index_arrive(), and what follows. */
-static bool arrive(struct htw__ids *ids, uint64_t hash, const struct htw__request *request,
-                   int64_t offset) {
+static bool arrive(struct htw__relay_ids *ids, uint64_t hash,
+                   const struct htw__relay_request *request, int64_t offset) {
     int64_t found = htw__ids_find(ids, hash, NULL);
     if (request->is_cancel)
         htw__ids_remove(ids, hash);
@@ -89,9 +89,9 @@ static bool arrive(struct htw__ids *ids, uint64_t hash, const struct htw__reques
     return true;
 }
 
-bool htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
+bool htw__waiting_judge(struct htw__relay_ids *ids, struct htw__source from,
                         const struct htw__relay_record *record,
-                        const struct htw__request *request) {
+                        const struct htw__relay_request *request) {
     if (from.level == HTW__RELAY_IDS) {
         take_entry(ids, from, record);
         return false;
@@ -105,7 +105,7 @@ bool htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
 }
 
 /* A record of the input may have been replaced by what came behind it there. */
-static bool is_alive(const struct htw__ids *ids, const struct htw__waiting *row) {
+static bool is_alive(const struct htw__relay_ids *ids, const struct htw__waiting *row) {
     if (row->from.level != HTW__RELAY_INPUT || row->request.id.bytes == NULL)
         return true;
     return htw__ids_find(ids, hash_in(row->from, row->request.hash), NULL) == row->record->offset;
@@ -117,7 +117,7 @@ static bool has_text(struct htw__bytes bytes, const char *text) {
     return bytes.bytes != NULL && memmem(bytes.bytes, bytes.size, text, strlen(text)) != NULL;
 }
 
-static bool has_id(const struct htw__waiting_key *key, const struct htw__request *request,
+static bool has_id(const struct htw__waiting_key *key, const struct htw__relay_request *request,
                    struct htw__bytes id) {
     char print[24];
     snprintf(print, sizeof(print), "@%016" PRIx64, key->print);
@@ -125,7 +125,8 @@ static bool has_id(const struct htw__waiting_key *key, const struct htw__request
 }
 
 static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
-                      const struct htw__relay_record *record, const struct htw__request *request) {
+                      const struct htw__relay_record *record,
+                      const struct htw__relay_request *request) {
     if (key->wanted_ms < filter->from_ms || key->wanted_ms >= filter->until_ms ||
         (filter->key != NULL && !htw__bytes_are_equal(record->key, htw__bytes_of(filter->key))))
         return false;
@@ -204,10 +205,10 @@ static void reserve(struct htw__waiting_page *self) {
 
 void htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
                            const struct htw__relay_record *record,
-                           const struct htw__request *found) {
+                           const struct htw__relay_request *found) {
     if (!htw__waiting_judge(&self->ids, from, record, found) || found->why != NULL)
         return; /* what is bad goes to the dead letters */
-    struct htw__request request = *found;
+    struct htw__relay_request request = *found;
     if (request.is_letter)
         request.wanted_ms = request.deadline_ms;
     if (request.recurs && !request.has_time &&

@@ -40,7 +40,7 @@ struct htw__waiting {
     struct htw__source
         from; /* where it was found; in several levels: the lowest one, to which it has moved */
     const struct htw__relay_record *record;
-    struct htw__request request;
+    struct htw__relay_request request;
 };
 
 /* What is wanted. */
@@ -63,7 +63,7 @@ struct htw__waiting_filter {
 
 struct htw__waiting_page {
     struct htw__waiting_filter filter;
-    struct htw__ids ids; /* of all stripes */
+    struct htw__relay_ids ids; /* of all stripes */
     size_t limit;
     struct htw__waiting *rows; /* htw__waiting_page_end() leaves those to show */
     size_t count, room, bytes;
@@ -73,8 +73,9 @@ struct htw__waiting_page {
 };
 
 /* What was found is an entry of the index, or a record and what it asks for. Returns whether it waits. */
-bool htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
-                        const struct htw__relay_record *record, const struct htw__request *request);
+bool htw__waiting_judge(struct htw__relay_ids *ids, struct htw__source from,
+                        const struct htw__relay_record *record,
+                        const struct htw__relay_request *request);
 
 /* Begins a page of at most `limit` records, at least 1. The strings of the filter stay the caller's. */
 void htw__waiting_page_init(struct htw__waiting_page *page,
@@ -84,7 +85,7 @@ void htw__waiting_page_fini(struct htw__waiting_page *page);
 /* The same, which is copied if it is kept. */
 void htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
                            const struct htw__relay_record *record,
-                           const struct htw__request *request);
+                           const struct htw__relay_request *request);
 
 /* All were found: leaves the page in order. */
 void htw__waiting_page_end(struct htw__waiting_page *page);

@@ -25,7 +25,7 @@
 
 static void add_to_page(void *context, struct htw__source from,
                         const struct htw__relay_record *record,
-                        const struct htw__request *request) {
+                        const struct htw__relay_request *request) {
     htw__waiting_page_add(context, from, record, request);
 }
 

@@ -159,7 +159,7 @@ static inline int relay_take(const struct htw__relay_record record) {
 }
 
 static inline int relay_pass_on(struct htw__source from, const struct htw__relay_record record) {
-    struct htw__request request;
+    struct htw__relay_request request;
     (void)htw__request_parse(&record, &request);
     return htw__relay_pass_on(&relay, from, &record, &request);
 }

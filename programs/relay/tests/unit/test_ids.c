@@ -12,7 +12,7 @@ static uint64_t hash_of(uint64_t number) {
 }
 
 UNIT_TEST(ids_table_is_as_an_array) {
-    struct htw__ids ids = { .entries = NULL };
+    struct htw__relay_ids ids = { .entries = NULL };
     int64_t offsets[HASHES], flags[HASHES], found;
     uint64_t hash;
     struct random_source random = { 1 };
@@ -51,7 +51,7 @@ UNIT_TEST(ids_table_is_as_an_array) {
 
 /* A producer can make ids whose hashes have all bits in common that choose a place in a table without a secret. */
 UNIT_TEST(ids_hashes_that_were_chosen_do_not_gather) {
-    struct htw__ids ids = { .entries = NULL };
+    struct htw__relay_ids ids = { .entries = NULL };
     size_t run = 0, longest = 0;
     for (uint64_t i = 1; i <= 20000; i++)
         htw__ids_put(&ids, i << 32 | 0x77, 5, 0);
@@ -64,7 +64,7 @@ UNIT_TEST(ids_hashes_that_were_chosen_do_not_gather) {
 }
 
 UNIT_TEST(ids_tables_have_secrets_of_their_own) {
-    struct htw__ids one = { .entries = NULL }, other = { .entries = NULL };
+    struct htw__relay_ids one = { .entries = NULL }, other = { .entries = NULL };
     htw__ids_put(&one, 1, 5, 0);
     htw__ids_put(&other, 1, 5, 0);
     assert_true(one.seed != other.seed);

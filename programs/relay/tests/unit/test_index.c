@@ -33,7 +33,7 @@ static struct htw__relay_record in_bucket(int64_t offset, const char *at) {
 }
 
 static bool is_alive(int64_t offset) {
-    struct htw__request request;
+    struct htw__relay_request request;
     const struct htw__relay_record record = in_bucket(offset, "1002000");
     assert_null(htw__request_parse(&record, &request));
     return htw__index_is_alive(relay.stripes[0], &request);
@@ -178,7 +178,7 @@ RELAY_TEST(index_stale_entry_stays_until_the_input_is_read) {
 
 /* Without transactions it may have been entered, and not been filed. */
 RELAY_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
-    struct htw__request request;
+    struct htw__relay_request request;
     begin(0);
     arrive(10, "htw-id", true, NULL);
     arrive(11, "htw-id", true, "10");

@@ -25,7 +25,7 @@ static void finish(void) {
 /* Whether it leaves at once. */
 static bool arrive(int64_t offset, int64_t deadline_ms, size_t bytes_max) {
     struct htw__relay_record record = { .offset = offset, .key = htw__bytes_of("key") };
-    const struct htw__request request = { .deadline_ms = deadline_ms };
+    const struct htw__relay_request request = { .deadline_ms = deadline_ms };
     return htw__loaded_add(&loaded, &record, &request, bytes_max);
 }
 

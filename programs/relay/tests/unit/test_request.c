@@ -99,7 +99,7 @@ UNIT_TEST(request_reasons_of_dead_letters) {
     };
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         struct htw__relay_record record = make(samples[i].words);
-        struct htw__request request;
+        struct htw__relay_request request;
         const char *why = htw__request_parse(&record, &request);
         if (samples[i].why == NULL)
             assert_null(why);
@@ -111,7 +111,7 @@ UNIT_TEST(request_reasons_of_dead_letters) {
 UNIT_TEST(request_headers_that_cannot_be_read_are_told) {
     static const char *const words[] = { NULL };
     struct htw__relay_record record = make(words);
-    struct htw__request request;
+    struct htw__relay_request request;
     record.has_unread_headers = true;
     assert_string_equal(
         htw__request_parse(&record, &request),
@@ -121,7 +121,7 @@ UNIT_TEST(request_headers_that_cannot_be_read_are_told) {
 UNIT_TEST(request_delay_counts_from_the_timestamp) {
     static const char *const words[] = { "htw-delay", "250", NULL };
     struct htw__relay_record record = make(words);
-    struct htw__request request;
+    struct htw__relay_request request;
     assert_null(htw__request_parse(&record, &request));
     assert_int_equal(request.deadline_ms, 1250);
     record.timestamp_ms = -1;
@@ -132,7 +132,7 @@ UNIT_TEST(request_delay_counts_from_the_timestamp) {
 UNIT_TEST(request_null_header_is_no_number) {
     struct htw__header header = { htw__bytes_of("htw-deliver-at"), { NULL, 0 } };
     struct htw__relay_record record = { .headers = &header, .header_count = 1 };
-    struct htw__request request;
+    struct htw__relay_request request;
     assert_non_null(htw__request_parse(&record, &request));
 }
 
@@ -164,7 +164,7 @@ WRITING_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
     static const char *const words[] = { "htw-deliver-at", "1250", "htw-deliver-to", "orders",
                                          NULL };
     struct htw__relay_record record = make(words), again = { .headers = NULL };
-    struct htw__request request;
+    struct htw__relay_request request;
     assert_null(htw__request_parse(&record, &request));
     request.deadline_ms = 2000;
     htw__headers_to_wait(&written, &record, &request);
@@ -184,7 +184,7 @@ WRITING_TEST(request_headers_go_where_they_are_needed) {
         "htw-delivered-for", "3",      "htwtrace",  "y", NULL
     };
     struct htw__relay_record record = make(words);
-    struct htw__request request;
+    struct htw__relay_request request;
     assert_null(htw__request_parse(&record, &request));
     assert_true(request.recurs && !request.has_time);
     htw__headers_to_deliver(&written, &record, 1250);

@@ -16,7 +16,7 @@ static void begin(const struct htw__waiting_filter *filter, size_t limit) {
 }
 
 static void add(struct htw__source from, const struct htw__relay_record *record) {
-    struct htw__request request;
+    struct htw__relay_request request;
     (void)htw__request_parse(record, &request);
     htw__waiting_page_add(&page, from, record, &request);
 }
