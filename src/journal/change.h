@@ -7,7 +7,7 @@
 
 #include <semaphore.h>
 
-struct htw__request;
+struct htw__lease_request;
 
 /* Besides enum htw_job_step. */
 enum {
@@ -27,8 +27,8 @@ struct htw__step {
     int64_t deadline_ns;
     bool has_priority;
     uint32_t priority;
-    struct htw__request *request; /* LEASE */
-    bool is_optional;             /* where it is not possible, the others of the change are made */
+    struct htw__lease_request *request; /* LEASE */
+    bool is_optional; /* where it is not possible, the others of the change are made */
     /* From when it is held on: */
     bool is_held;
     bool is_in_memory_only; /* the file stays as it is */

@@ -43,7 +43,8 @@ static struct htw__wait *first_wait(const struct htw__queue *queue) {
 }
 
 /* Adds it to the lists of its queues. `is_blocked`: it does not end before the reader has read. */
-static void enqueue(struct htw_journal *journal, struct htw__request *request, bool is_blocked) {
+static void enqueue(struct htw_journal *journal, struct htw__lease_request *request,
+                    bool is_blocked) {
     request->is_waiting = true;
     request->is_blocked = is_blocked;
     for (size_t i = 0; i < request->count; i++) {
@@ -54,7 +55,7 @@ static void enqueue(struct htw_journal *journal, struct htw__request *request, b
         htw__heap_push(&journal->leases.ends, &request->end.node);
 }
 
-static void dequeue(struct htw_journal *journal, struct htw__request *request) {
+static void dequeue(struct htw_journal *journal, struct htw__lease_request *request) {
     if (!request->is_waiting)
         return;
     request->is_waiting = request->is_blocked = false;
@@ -68,7 +69,8 @@ static void dequeue(struct htw_journal *journal, struct htw__request *request) {
 
 /* ---- those that were served */
 
-static void append_served(struct htw_journal *journal, struct htw__request *request, int result) {
+static void append_served(struct htw_journal *journal, struct htw__lease_request *request,
+                          int result) {
     dequeue(journal, request);
     request->result = result;
     request->next = NULL;
@@ -77,7 +79,7 @@ static void append_served(struct htw_journal *journal, struct htw__request *requ
     htw__journal_call_writer(journal);
 }
 
-void htw__lease_granted(struct htw_journal *journal, struct htw__request *request,
+void htw__lease_granted(struct htw_journal *journal, struct htw__lease_request *request,
                         const struct htw__job *job) {
     request->job = job->position.id;
     request->attempt = job->counters.attempts;
@@ -91,7 +93,7 @@ int64_t htw__lease_end(const struct htw_journal *journal, int64_t job_ns, int64_
     return __builtin_add_overflow(now, lease_ns, &end_ns) ? HTW_NEVER_NS : end_ns;
 }
 
-void htw__lease_start(struct htw_journal *journal, struct htw__request *request,
+void htw__lease_start(struct htw_journal *journal, struct htw__lease_request *request,
                       struct htw__job *job) {
     job->lease_end_ns =
         htw__lease_end(journal, job->lease_ns, request->lease_ns, htw__journal_now(journal));
@@ -114,7 +116,8 @@ void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
 }
 
 /* By a change, which is written at once: a worker waits for it. False: there is no memory, and the request was told. */
-static bool lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
+static bool lease_durably(struct htw_journal *journal, struct htw__lease_request *request,
+                          uint64_t id) {
     struct htw__step step = { .id = id, .kind = HTW__STEP_LEASE, .request = request };
     dequeue(journal, request);
     if (htw__submit_own(journal, HTW__OWN_LEASE, &step, 1) != 0) {
@@ -126,7 +129,8 @@ static bool lease_durably(struct htw_journal *journal, struct htw__request *requ
     return true;
 }
 
-static void grant(struct htw_journal *journal, struct htw__request *request, struct htw__job *job) {
+static void grant(struct htw_journal *journal, struct htw__lease_request *request,
+                  struct htw__job *job) {
     struct htw__queue *queue = job->queue;
     if (request->is_durable) {
         htw__jobs_hold(&journal->jobs, job);
@@ -141,8 +145,8 @@ static void grant(struct htw_journal *journal, struct htw__request *request, str
 }
 
 /* The first job of all its queues; NULL: none. `*ret_is_blocked`: the reader has to read before that is known. */
-static struct htw__job *choose(struct htw_journal *journal, const struct htw__request *request,
-                               bool *ret_is_blocked) {
+static struct htw__job *choose(struct htw_journal *journal,
+                               const struct htw__lease_request *request, bool *ret_is_blocked) {
     struct htw__job *best = NULL;
     *ret_is_blocked = false;
     for (size_t i = 0; i < request->count; i++) {
@@ -160,7 +164,7 @@ static struct htw__job *choose(struct htw_journal *journal, const struct htw__re
 }
 
 /* Grants what is ready, or lets the request wait; also one that has waited, so that the journal may have ended. */
-static void begin(struct htw_journal *journal, struct htw__request *request) {
+static void begin(struct htw_journal *journal, struct htw__lease_request *request) {
     bool is_blocked;
     if (journal->has_failed || journal->is_closing) {
         append_served(journal, request, journal->has_failed ? -EIO : -ESHUTDOWN);
@@ -177,7 +181,8 @@ static void begin(struct htw_journal *journal, struct htw__request *request) {
         enqueue(journal, request, false);
 }
 
-void htw__lease_failed(struct htw_journal *journal, struct htw__request *request, int result) {
+void htw__lease_failed(struct htw_journal *journal, struct htw__lease_request *request,
+                       int result) {
     if (request->id == 0 && (result == -ENOENT || result == -EALREADY))
         begin(journal, request); /* another one has the job */
     else
@@ -195,7 +200,7 @@ void htw__leases_serve(struct htw_journal *journal, struct htw__queue *queue) {
 }
 
 /* Those that have waited behind it, while it was blocked. */
-static void serve_behind(struct htw_journal *journal, const struct htw__request *request) {
+static void serve_behind(struct htw_journal *journal, const struct htw__lease_request *request) {
     for (size_t i = 0; i < request->count; i++)
         htw__leases_serve(journal, request->waits[i].queue);
 }
@@ -205,7 +210,7 @@ void htw__leases_restart(struct htw_journal *journal, struct htw__queue *queue) 
         struct htw__wait *wait = first_wait(queue);
         if (wait == NULL)
             return;
-        struct htw__request *request = wait->request;
+        struct htw__lease_request *request = wait->request;
         dequeue(journal, request);
         begin(journal, request);
         if (!request->is_blocked)
@@ -216,7 +221,7 @@ void htw__leases_restart(struct htw_journal *journal, struct htw__queue *queue) 
 void htw__leases_end(struct htw_journal *journal, int result) {
     struct htw__key_node *node = NULL;
     while ((node = htw__key_table_next(&journal->leases.by_number, node)) != NULL) {
-        struct htw__request *request = htw__request_of(node);
+        struct htw__lease_request *request = htw__request_of(node);
         if (request->is_waiting)
             append_served(journal, request, result);
     }
@@ -283,7 +288,8 @@ static void expire_ends(struct htw_journal *journal, int64_t now) {
         if (end->request == 0)
             resume(journal, HTW_CONTAINER_OF(end, struct htw__queue, pause));
         else
-            append_served(journal, HTW_CONTAINER_OF(end, struct htw__request, end), -ETIMEDOUT);
+            append_served(journal, HTW_CONTAINER_OF(end, struct htw__lease_request, end),
+                          -ETIMEDOUT);
 }
 
 void htw__leases_expire(struct htw_journal *journal, int64_t now) {
@@ -305,14 +311,14 @@ int64_t htw__leases_next(const struct htw_journal *journal) {
 
 /* ---- for request.c */
 
-void htw__lease_begin(struct htw_journal *journal, struct htw__request *request) {
+void htw__lease_begin(struct htw_journal *journal, struct htw__lease_request *request) {
     if (request->id != 0)
         (void)lease_durably(journal, request, request->id);
     else
         begin(journal, request);
 }
 
-void htw__lease_cancel(struct htw_journal *journal, struct htw__request *request) {
+void htw__lease_cancel(struct htw_journal *journal, struct htw__lease_request *request) {
     append_served(journal, request, -ECANCELED);
     serve_behind(journal, request);
 }

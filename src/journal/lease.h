@@ -17,11 +17,11 @@
 /* A request in the list of a queue. */
 struct htw__wait {
     struct htw__link link;
-    struct htw__request *request;
+    struct htw__lease_request *request;
     struct htw__queue *queue;
 };
 
-struct htw__request {
+struct htw__lease_request {
     struct htw__key_node node; /* by number */
     uint64_t number;
     htw_leased *leased;
@@ -36,14 +36,14 @@ struct htw__request {
     int result;
     uint64_t job; /* that was leased to it */
     uint32_t attempt;
-    struct htw__request *next; /* in the list of those that were served */
-    size_t size;               /* of the block */
+    struct htw__lease_request *next; /* in the list of those that were served */
+    size_t size;                     /* of the block */
     size_t count;
     struct htw__wait waits[];
 };
 
-static inline struct htw__request *htw__request_of(struct htw__key_node *node) {
-    return HTW_CONTAINER_OF(node, struct htw__request, node);
+static inline struct htw__lease_request *htw__request_of(struct htw__key_node *node) {
+    return HTW_CONTAINER_OF(node, struct htw__lease_request, node);
 }
 
 void htw__leases_init(struct htw__leases *leases, const struct htw_allocator *allocator);
@@ -56,13 +56,13 @@ void htw__leases_serve(struct htw_journal *journal, struct htw__queue *queue);
 void htw__leases_restart(struct htw_journal *journal, struct htw__queue *queue);
 
 /* Leases a READY job, without a change. */
-void htw__lease_start(struct htw_journal *journal, struct htw__request *request,
+void htw__lease_start(struct htw_journal *journal, struct htw__lease_request *request,
                       struct htw__job *job);
 
 /* The change of a LEASE is made, with a job that is LEASED now, or has failed. */
-void htw__lease_granted(struct htw_journal *journal, struct htw__request *request,
+void htw__lease_granted(struct htw_journal *journal, struct htw__lease_request *request,
                         const struct htw__job *job);
-void htw__lease_failed(struct htw_journal *journal, struct htw__request *request, int result);
+void htw__lease_failed(struct htw_journal *journal, struct htw__lease_request *request, int result);
 
 /* When a lease of this job ends that begins now. `wanted_ns` 0: as the job or the options say. */
 int64_t htw__lease_end(const struct htw_journal *journal, int64_t job_ns, int64_t wanted_ns,
@@ -82,8 +82,8 @@ int64_t htw__leases_next(const struct htw_journal *journal);
 void htw__leases_tell(struct htw_journal *journal);
 
 /* A request that is in the table: grants it what is ready, or lets it wait; and ends one that waits. */
-void htw__lease_begin(struct htw_journal *journal, struct htw__request *request);
-void htw__lease_cancel(struct htw_journal *journal, struct htw__request *request);
+void htw__lease_begin(struct htw_journal *journal, struct htw__lease_request *request);
+void htw__lease_cancel(struct htw_journal *journal, struct htw__lease_request *request);
 
 /* Asks for more jobs of a queue, if few are left in memory. */
 void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue);

@@ -13,10 +13,10 @@
 /* ---- requests */
 
 static size_t size_of(size_t count) {
-    return sizeof(struct htw__request) + count * sizeof(struct htw__wait);
+    return sizeof(struct htw__lease_request) + count * sizeof(struct htw__wait);
 }
 
-static void destroy(struct htw_journal *journal, struct htw__request *request) {
+static void destroy(struct htw_journal *journal, struct htw__lease_request *request) {
     for (size_t i = 0; i < request->count; i++) {
         request->waits[i].queue->users--;
         htw__queues_drop(&journal->queues, request->waits[i].queue);
@@ -43,7 +43,7 @@ static int restore_bytes(struct htw_journal *journal, struct htw__job *job) {
 
 /* A job that was leased, as long as it is; NULL: it has ended. */
 static struct htw__job *job_of(const struct htw_journal *journal,
-                               const struct htw__request *request) {
+                               const struct htw__lease_request *request) {
     struct htw__job *job = htw__jobs_find(&journal->jobs, request->job);
     return job != NULL && job->state == HTW__JOB_LEASED && !job->is_held &&
                    job->counters.attempts == request->attempt
@@ -52,7 +52,8 @@ static struct htw__job *job_of(const struct htw_journal *journal,
 }
 
 /* Nothing is committed meanwhile, so the job stays in memory. */
-static void call(struct htw_journal *journal, struct htw__request *request, struct htw__job *job) {
+static void call(struct htw_journal *journal, struct htw__lease_request *request,
+                 struct htw__job *job) {
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     struct htw_delivery delivery = { .journal = journal };
     if (job != NULL) {
@@ -69,7 +70,7 @@ static void call(struct htw_journal *journal, struct htw__request *request, stru
         htw__jobs_release_bytes(&journal->jobs, job);
 }
 
-static void tell(struct htw_journal *journal, struct htw__request *request) {
+static void tell(struct htw_journal *journal, struct htw__lease_request *request) {
     struct htw__job *job = NULL;
     if (request->result == 0 && journal->has_failed)
         request->result = htw__journal_fail_as(-EIO, journal->failure);
@@ -89,7 +90,7 @@ static void tell(struct htw_journal *journal, struct htw__request *request) {
 
 void htw__leases_tell(struct htw_journal *journal) {
     struct htw__leases *leases = &journal->leases;
-    struct htw__request *next, *served = leases->served;
+    struct htw__lease_request *next, *served = leases->served;
     leases->served = NULL;
     leases->last_served = &leases->served;
     journal->is_in_use = true;
@@ -121,12 +122,12 @@ static int validate(const struct htw_journal *journal, const struct htw_lease *l
     return 0;
 }
 
-static struct htw__request *create(struct htw_journal *journal, const struct htw_lease *lease,
-                                   htw_leased *leased, void *arg) {
+static struct htw__lease_request *create(struct htw_journal *journal, const struct htw_lease *lease,
+                                         htw_leased *leased, void *arg) {
     if (lease->queue_count > HTW_QUEUES_MAX)
         return NULL;
     const size_t size = size_of(lease->queue_count);
-    struct htw__request *request = htw__journal_allocate(journal, size);
+    struct htw__lease_request *request = htw__journal_allocate(journal, size);
     if (request == NULL)
         return NULL;
     memset(request, 0, sizeof(*request));
@@ -141,7 +142,7 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
 }
 
 /* Under the lock. A queue that does not exist is made, so that the request can wait for it. */
-static int find_queues(struct htw_journal *journal, struct htw__request *request,
+static int find_queues(struct htw_journal *journal, struct htw__lease_request *request,
                        const struct htw_lease *lease) {
     request->number = request->end.request = ++journal->leases.last_number;
     for (size_t i = 0; i < lease->queue_count; i++) {
@@ -159,7 +160,7 @@ static int find_queues(struct htw_journal *journal, struct htw__request *request
     return 0;
 }
 
-static int prepare(struct htw_journal *journal, struct htw__request *request,
+static int prepare(struct htw_journal *journal, struct htw__lease_request *request,
                    const struct htw_lease *lease) {
     int error = find_queues(journal, request, lease);
     if (request->end.at_ns <= htw__journal_now(journal))
@@ -171,7 +172,7 @@ static int prepare(struct htw_journal *journal, struct htw__request *request,
     return error == -ENOMEM ? htw__journal_fail_as(error, "no memory for a request") : error;
 }
 
-static void add(struct htw_journal *journal, struct htw__request *request) {
+static void add(struct htw_journal *journal, struct htw__lease_request *request) {
     struct htw__leases *leases = &journal->leases;
     const uint64_t *number = &request->number;
     htw__key_node_set(&request->node, htw__key_hash(number, sizeof(*number), leases->seed), number,
@@ -186,7 +187,7 @@ int htw_journal_lease_later(struct htw_journal *journal, const struct htw_lease 
         error = validate(journal, lease, leased);
     if (error != 0)
         return error;
-    struct htw__request *request = create(journal, lease, leased, arg);
+    struct htw__lease_request *request = create(journal, lease, leased, arg);
     if (request == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a request");
     htw__mutex_lock(&journal->mutex);
@@ -219,7 +220,7 @@ int htw_journal_lease_cancel(struct htw_journal *journal, uint64_t number) {
     struct htw__key_node *node = htw__key_table_find(
         &leases->by_number, htw__key_hash(&number, sizeof(number), leases->seed), &number,
         sizeof(number));
-    struct htw__request *request = node == NULL ? NULL : htw__request_of(node);
+    struct htw__lease_request *request = node == NULL ? NULL : htw__request_of(node);
     if (request == NULL || !request->is_waiting)
         error = htw__journal_fail(-ENOENT, "%s: no request %llu waits", journal->path.name,
                                   (unsigned long long)number);

@@ -74,7 +74,7 @@ struct htw__leases {
     uint64_t seed, last_number;
     struct htw__heap ends; /* of waits and of pauses */
     size_t pauses;         /* queues that are paused */
-    struct htw__request *served, **last_served;
+    struct htw__lease_request *served, **last_served;
 };
 
 /* Changes of the journal itself, by what they are for. */

@@ -105,7 +105,7 @@ static void write_shards(struct htw_scheduler *scheduler, struct htw__answer_tex
 
 static void write_list(const struct htw__list_kind *kind, const struct htw_monitor_source *source,
                        unsigned sources, struct htw__answer_text *text) {
-    struct htw__list list;
+    struct htw__row_list list;
     htw__list_take(&list, kind, source, sources, text);
     if (list.rows != NULL)
         htw__list_write(&list);

@@ -15,7 +15,7 @@
 struct kept {
     struct htw__sample sample;
     char labels[HTW_MONITOR_NAME_MAX + 16]; /* scheduler="main" */
-    struct htw__list list;                  /* without rows: none is shown */
+    struct htw__row_list list;              /* without rows: none is shown */
 };
 
 struct writer {
@@ -74,7 +74,7 @@ static void write_rows(const struct writer *self, const struct htw__metric *fiel
     struct htw__answer_text labels;
     htw__text_init(&labels, self->text->allocator);
     for (unsigned i = 0; i < self->count; i++) {
-        const struct htw__list *list = &self->kept[i].list;
+        const struct htw__row_list *list = &self->kept[i].list;
         for (uint32_t number = 0; number < list->count; number++)
             write_row(self, field, &self->kept[i], htw__list_row(list, number), &labels);
         if (list->has_others && list->kind == &htw__list_sites)

@@ -33,7 +33,7 @@ static uint64_t weight_of_site(const struct htw_site_stats *stats) {
 }
 
 /* Adds a site to one that is the same for a reader, if there is one. */
-static bool merge_site(struct htw__list *list, const struct site_row *row) {
+static bool merge_site(struct htw__row_list *list, const struct site_row *row) {
     for (uint32_t i = 0; i < list->count; i++) {
         struct site_row *twin = htw__list_row(list, i);
         if (!htw__origin_is_like(&twin->origin, &row->origin))
@@ -49,7 +49,7 @@ static bool merge_site(struct htw__list *list, const struct site_row *row) {
 
 static void take_site(void *context, const union htw_visited *visited) {
     const struct htw_site_stats *stats = &visited->site;
-    struct htw__list *list = context;
+    struct htw__row_list *list = context;
     struct site_row row = { .stats = *stats };
     uint64_t weight = weight_of_site(stats);
     if (stats->address == NULL && stats->callback == NULL) {
@@ -66,7 +66,7 @@ static void take_site(void *context, const union htw_visited *visited) {
     htw__list_add(list, &row, weight);
 }
 
-static int take_sites(struct htw__list *list, const struct htw_monitor_source *source) {
+static int take_sites(struct htw__row_list *list, const struct htw_monitor_source *source) {
     return htw_scheduler_visit(source->of.scheduler, HTW_VISIT_SITES, 0, take_site, list);
 }
 
@@ -123,7 +123,7 @@ static void take_group(void *context, const union htw_visited *visited) {
     htw__list_add(context, &row, row.pending);
 }
 
-static int take_groups(struct htw__list *list, const struct htw_monitor_source *source) {
+static int take_groups(struct htw__row_list *list, const struct htw_monitor_source *source) {
     return htw_scheduler_visit(source->of.scheduler, HTW_VISIT_GROUPS, 0, take_group, list);
 }
 
@@ -174,7 +174,7 @@ static bool take_queue(void *context, const struct htw_queue_stats *stats) {
     return true;
 }
 
-static int take_queues(struct htw__list *list, const struct htw_monitor_source *source) {
+static int take_queues(struct htw__row_list *list, const struct htw_monitor_source *source) {
     return source->of.journal.list_queues == NULL
                ? 0
                : source->of.journal.list_queues(source->of.journal.journal, take_queue, list);

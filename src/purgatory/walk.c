@@ -30,11 +30,11 @@ static void end_walk(struct htw__walk *walk) {
 }
 
 /* The walk continues behind this watch. The first time it also ends where the key ends now. */
-static void move_to(struct htw__walk *walk, struct htw__position at) {
+static void move_to(struct htw__walk *walk, struct htw__walk_position at) {
     struct htw__key_cell *before = walk->at.cell;
     if (walk->end.cell == NULL) {
         struct htw__key_cell *last = htw__watched_key_last(walk->key);
-        walk->end = (struct htw__position) { last, last->count };
+        walk->end = (struct htw__walk_position) { last, last->count };
         pin_cell(last);
     }
     walk->at = at;
@@ -47,7 +47,7 @@ static void move_to(struct htw__walk *walk, struct htw__position at) {
 }
 
 /* Moves to the next request, which may be where `at` is. False: there is none in the walk. */
-static bool seek_request(const struct htw__walk *walk, struct htw__position *at) {
+static bool seek_request(const struct htw__walk *walk, struct htw__walk_position *at) {
     for (;;) {
         unsigned count = at->cell == walk->end.cell ? walk->end.index : at->cell->count;
         for (; at->index < count; at->index++)
@@ -55,12 +55,12 @@ static bool seek_request(const struct htw__walk *walk, struct htw__position *at)
                 return true;
         if (at->cell == walk->end.cell || at->cell->more == NULL)
             return false;
-        *at = (struct htw__position) { at->cell->more, 0 };
+        *at = (struct htw__walk_position) { at->cell->more, 0 };
     }
 }
 
-static struct htw__position position_behind(struct htw__position at) {
-    return (struct htw__position) { at.cell, at.index + 1 };
+static struct htw__walk_position position_behind(struct htw__walk_position at) {
+    return (struct htw__walk_position) { at.cell, at.index + 1 };
 }
 
 /* Apart: the common case has no variable whose address is passed on. */
@@ -73,13 +73,13 @@ static __attribute__((noinline)) bool own_to_end(struct htw__walk *walk,
 }
 
 /* Under the lock. */
-static struct htw_request *own_first(struct htw__walk *walk, struct htw__position at) {
+static struct htw_request *own_first(struct htw__walk *walk, struct htw__walk_position at) {
     for (; seek_request(walk, &at); at.index++) {
         struct htw_request *request = at.cell->watches[at.index];
         HTW_ASSERT_REQUEST(request, walk->purgatory);
         if (!(walk->mark == 0 ? htw__request_own(request) : own_to_end(walk, request)))
             continue;
-        struct htw__position next = position_behind(at);
+        struct htw__walk_position next = position_behind(at);
         if (seek_request(walk, &next)) {
             HTW__PREFETCH(next.cell->watches[next.index]);
             move_to(walk, at);
@@ -99,7 +99,7 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__ke
     htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
     if (walk->key != NULL)
-        request = own_first(walk, (struct htw__position) { walk->key, 0 });
+        request = own_first(walk, (struct htw__walk_position) { walk->key, 0 });
     htw__lock_release(&walk->shard->first.lock);
     return request;
 }
@@ -111,7 +111,7 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     walk->shard->first.is_closed = true;
     /* Keys of which all requests are busy, and marked now, are passed over. */
     while (request == NULL && (walk->key = htw__watched_key_orphan(walk->shard)) != NULL)
-        request = own_first(walk, (struct htw__position) { walk->key, 0 });
+        request = own_first(walk, (struct htw__walk_position) { walk->key, 0 });
     htw__lock_release(&walk->shard->first.lock);
     return request;
 }
@@ -149,13 +149,13 @@ void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard
     htw__watch_unlink(walk->purgatory, shard, request, watch);
     if (!is_place)
         return;
-    struct htw__position next = position_behind(walk->at);
+    struct htw__walk_position next = position_behind(walk->at);
     if (walk->is_last || !seek_request(walk, &next))
         end_walk(walk);
 }
 
 /* Counts requests from a watch on, at most BUDGET. Under the lock. */
-static uint64_t count_from(struct htw__walk *walk, struct htw__position at) {
+static uint64_t count_from(struct htw__walk *walk, struct htw__walk_position at) {
     uint64_t count = 0;
     for (; seek_request(walk, &at); at.index++)
         if (++count == BUDGET) {
@@ -172,7 +172,7 @@ uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key) {
     walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
     htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
-    struct htw__position at = { walk->key, 0 };
+    struct htw__walk_position at = { walk->key, 0 };
     while (walk->key != NULL) {
         count += count_from(walk, at);
         at = position_behind(walk->at);

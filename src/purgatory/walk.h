@@ -13,7 +13,7 @@
 #include "state.h"
 
 /* A watch of a key. */
-struct htw__position {
+struct htw__walk_position {
     struct htw__key_cell *cell;
     unsigned index;
 };
@@ -24,9 +24,9 @@ struct htw__walk {
     uint32_t mark;  /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
     bool is_last;   /* htw__walk_stop() */
     int64_t marked; /* busy requests that this walk has marked */
-    struct htw__key_cell *key; /* NULL: no request follows, and no cell is pinned */
-    struct htw__position at;   /* its cell is pinned once; NULL: none is */
-    struct htw__position end;  /* behind the last watch of the walk; likewise */
+    struct htw__key_cell *key;     /* NULL: no request follows, and no cell is pinned */
+    struct htw__walk_position at;  /* its cell is pinned once; NULL: none is */
+    struct htw__walk_position end; /* behind the last watch of the walk; likewise */
 };
 
 /*
