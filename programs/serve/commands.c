@@ -374,7 +374,7 @@ static void finish_kick(struct htw__operation *operation, struct htw__connection
 }
 
 #define LOOK(look_, write_) \
-    { start_look, finish_look, look_, .write = write_ }
+    { start_look, finish_look, look_, .write = (write_) }
 #define STEP(look_, answer_, step_, is_own_) \
     { start_step, finish_step, look_, NULL, answer_, step_, is_own_ }
 

@@ -60,7 +60,7 @@ FILE *htw__text_stream(struct htw__answer_text *text) {
     FILE *stream = fopencookie(text, "w", (cookie_io_functions_t) { .write = append });
     text->has_failed |= stream == NULL;
     if (stream != NULL)
-        setvbuf(stream, NULL, _IONBF, 0);
+        (void)setvbuf(stream, NULL, _IONBF, 0);
     return stream;
 }
 
