@@ -17,14 +17,6 @@ void htw__flight_fini(struct htw__flight *flight) {
     htw__flight_init(flight);
 }
 
-int64_t htw__flight_begin_ns(const struct htw__flight *flight) {
-    return flight->event_count == 0 ? 0 : flight->events[0].time_ns;
-}
-
-int64_t htw__flight_end_ns(const struct htw__flight *flight) {
-    return flight->event_count == 0 ? 0 : flight->events[flight->event_count - 1].time_ns;
-}
-
 void *htw__flight_grow(void *array, size_t count, size_t size) {
     bool is_full = (count & (count - 1)) == 0; /* it doubles at powers of two */
     return is_full ? realloc(array, (count == 0 ? 1 : 2 * count) * size) : array;
@@ -36,7 +28,8 @@ struct htw__flight_site *htw__flight_add_site(struct htw__flight *flight) {
     if (sites == NULL)
         return NULL;
     flight->sites = sites;
-    sites[flight->site_count] = (struct htw__flight_site) { .armed = 0 };
+    sites[flight->site_count] =
+        (struct htw__flight_site) { .number = (uint32_t)flight->site_count };
     return &sites[flight->site_count++];
 }
 
@@ -113,13 +106,13 @@ static void add_mark(struct htw__flight *flight, struct htw__flight_mark mark) {
 
 /* A run that began before the record does, or whose beginning is lost. */
 static void add_end(struct htw__flight *flight, const struct htw__flight_event *end) {
-    int64_t took_ns = end->value < 0 ? 0 : end->value, begin_ns = htw__flight_begin_ns(flight);
-    bool is_inside = took_ns < end->time_ns - begin_ns;
-    add_mark(flight,
-             (struct htw__flight_mark) { .time_ns = is_inside ? end->time_ns - took_ns : begin_ns,
-                                         .late_ns = HTW__FLIGHT_NONE,
-                                         .duration_ns = end->value,
-                                         .site = end->site });
+    int64_t took_ns = end->value < 0 ? 0 : end->value;
+    bool is_inside = took_ns < end->time_ns - flight->begin_ns;
+    add_mark(flight, (struct htw__flight_mark) { .time_ns = is_inside ? end->time_ns - took_ns
+                                                                      : flight->begin_ns,
+                                                 .late_ns = HTW__FLIGHT_NONE,
+                                                 .duration_ns = end->value,
+                                                 .site = end->site });
 }
 
 static void add_start(struct htw__flight *flight, const struct htw__flight_event *start,
@@ -176,17 +169,11 @@ static void take_timer(struct htw__flight *flight, struct htw__flight_event *con
     flight->earlier += first != NULL && first->handle != 0 && first->kind != HTW__FLIGHT_ARMED;
 }
 
-int htw__flight_finish(struct htw__flight *flight) {
+static void take_events(struct htw__flight *flight, struct htw__flight_event **events) {
     size_t count = flight->event_count, first = 0;
-    struct htw__flight_event **events = malloc((count + 1) * sizeof(struct htw__flight_event *));
-    flight->marks = malloc((count + 1) * sizeof(struct htw__flight_mark));
-    bool has_memory = events != NULL && flight->marks != NULL;
-    int error = has_memory ? name_unknown(flight) : -ENOMEM;
-    if (error != 0 || count == 0) {
-        free(events);
-        return error;
-    }
     qsort(flight->events, count, sizeof(struct htw__flight_event), by_time);
+    flight->begin_ns = flight->events[0].time_ns;
+    flight->end_ns = flight->events[count - 1].time_ns;
     for (size_t i = 0; i < count; i++)
         events[i] = &flight->events[i];
     qsort(events, count, sizeof(struct htw__flight_event *), by_timer);
@@ -195,29 +182,42 @@ int htw__flight_finish(struct htw__flight *flight) {
             take_timer(flight, events + first, i - first);
             first = i;
         }
-    free(events);
     qsort(flight->marks, flight->mark_count, sizeof(struct htw__flight_mark), marks_by_time);
-    return 0;
 }
 
 static int by_wakeups(const void *one, const void *two) {
-    const struct htw__flight_site *a = *(const struct htw__flight_site *const *)one;
-    const struct htw__flight_site *b = *(const struct htw__flight_site *const *)two;
+    const struct htw__flight_site *a = one, *b = two;
     int order = compare(b->wakeups, a->wakeups);
     if (order == 0)
         order = compare(b->expired, a->expired);
     if (order == 0)
         order = compare(b->armed, a->armed);
-    return order != 0 ? order : compare((uintptr_t)a, (uintptr_t)b);
+    return order != 0 ? order : compare(a->number, b->number);
 }
 
-const struct htw__flight_site **htw__flight_rank(const struct htw__flight *flight) {
-    const struct htw__flight_site **sites =
-        malloc((flight->site_count + 1) * sizeof(const struct htw__flight_site *));
-    if (sites == NULL)
-        return NULL;
-    for (size_t i = 0; i < flight->site_count; i++)
-        sites[i] = &flight->sites[i];
-    qsort(sites, flight->site_count, sizeof(const struct htw__flight_site *), by_wakeups);
-    return sites;
+static int rank_sites(struct htw__flight *flight) {
+    uint32_t *ranks = malloc(flight->site_count * sizeof(*ranks));
+    if (ranks == NULL)
+        return -ENOMEM;
+    qsort(flight->sites, flight->site_count, sizeof(struct htw__flight_site), by_wakeups);
+    for (uint32_t i = 0; i < flight->site_count; i++)
+        ranks[flight->sites[i].number] = i;
+    for (size_t i = 0; i < flight->mark_count; i++)
+        flight->marks[i].site = ranks[flight->marks[i].site];
+    free(ranks);
+    return 0;
+}
+
+int htw__flight_finish(struct htw__flight *flight) {
+    size_t count = flight->event_count;
+    struct htw__flight_event **events = malloc((count + 1) * sizeof(struct htw__flight_event *));
+    flight->marks = malloc((count + 1) * sizeof(struct htw__flight_mark));
+    bool has_memory = events != NULL && flight->marks != NULL;
+    int error = has_memory ? name_unknown(flight) : -ENOMEM;
+    if (error == 0 && count > 0) {
+        take_events(flight, events);
+        error = rank_sites(flight);
+    }
+    free(events);
+    return error;
 }

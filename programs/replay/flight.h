@@ -58,6 +58,7 @@ struct htw__flight_mark {
 struct htw__flight_site {
     char name[HTW__FLIGHT_NAME_MAX];   /* never empty */
     char place[HTW__FLIGHT_PLACE_MAX]; /* function, file and line, or the callback; may be empty */
+    uint32_t number;                   /* in the record */
     uint64_t armed, moved, cancelled, expired, late, callback_ns, wakeups;
 };
 
@@ -70,6 +71,7 @@ struct htw__flight {
     size_t site_count;
     struct htw__flight_event *events;
     size_t event_count;
+    int64_t begin_ns, end_ns;       /* of the first and the last of them; 0 without any */
     struct htw__flight_mark *marks; /* in order of time */
     size_t mark_count;
     uint64_t skipped; /* events of kinds that are not known */
@@ -90,25 +92,17 @@ struct htw__flight_site *htw__flight_add_site(struct htw__flight *flight);
 /* Takes the next line, without its end. NULL, or what is wrong with it. */
 const char *htw__flight_take(struct htw__flight *flight, const char *line, size_t size);
 
-/* After the last line: puts the events in order of time, and counts. 0 or -ENOMEM. */
+/* After the last line: counts, and puts the events in order of time, the sites with most wake-ups first. 0 or -ENOMEM. */
 int htw__flight_finish(struct htw__flight *flight);
-
-/* The instants of the first and the last event; 0 without any. */
-int64_t htw__flight_begin_ns(const struct htw__flight *flight);
-int64_t htw__flight_end_ns(const struct htw__flight *flight);
-
-/* The sites, those with most wake-ups first, in memory to free(); NULL: there is none. */
-const struct htw__flight_site **htw__flight_rank(const struct htw__flight *flight);
 
 /* flight_input.c: reads a record whole, from a file (`-`: standard input), or from the monitor of a program: the number of its
  * process, or the path of its socket. False: that failed, and the reason was printed. */
 bool htw__flight_read(struct htw__flight *flight, const char *name);
 bool htw__flight_fetch(struct htw__flight *flight, const char *program);
 
-/* flight_table.c, page.c: write the counts of each site as text, and the page. 0 or -ENOMEM; whether writing has failed, the stream
- * knows. */
-int htw__flight_table_write(FILE *stream, const struct htw__flight *flight);
-int htw__page_write(FILE *stream, const struct htw__flight *flight);
+/* flight_table.c, page.c: write the counts of each site as text, and the page. Whether that has failed, the stream knows. */
+void htw__flight_table_write(FILE *stream, const struct htw__flight *flight);
+void htw__page_write(FILE *stream, const struct htw__flight *flight);
 
 /* replay.c: runs the command; `argv[0]` is its name in messages. Returns the exit status. */
 int htw__replay_command(int argc, char *argv[]);

@@ -43,28 +43,18 @@ static bool read_lines(struct htw__flight *flight, const char *name, FILE *strea
     return false;
 }
 
-bool htw__flight_read(struct htw__flight *flight, const char *name) {
-    bool is_standard = strcmp(name, "-") == 0;
-    FILE *stream = is_standard ? stdin : fopen(name, "re");
-    if (stream == NULL) {
+/* NULL: it could not be opened. */
+static bool read_stream(struct htw__flight *flight, const char *name, FILE *stream) {
+    bool is_read = stream != NULL && read_lines(flight, name, stream);
+    if (stream == NULL)
         htw__terminal_error("%s: %s", name, strerror(errno));
-        return false;
-    }
-    bool is_read = read_lines(flight, name, stream);
-    if (!is_standard)
+    else
         (void)fclose(stream);
     return is_read;
 }
 
-static bool take_answer(struct htw__flight *flight, const char *path, char *bytes, size_t size) {
-    FILE *stream = fmemopen(bytes, size, "r");
-    if (stream == NULL) {
-        htw__terminal_error("%s: %s", path, strerror(errno));
-        return false;
-    }
-    bool is_read = read_lines(flight, path, stream);
-    (void)fclose(stream);
-    return is_read;
+bool htw__flight_read(struct htw__flight *flight, const char *name) {
+    return read_stream(flight, name, strcmp(name, "-") == 0 ? stdin : fopen(name, "re"));
 }
 
 bool htw__flight_fetch(struct htw__flight *flight, const char *program) {
@@ -73,7 +63,7 @@ bool htw__flight_fetch(struct htw__flight *flight, const char *program) {
     int error = htw__find_path(program, path);
     if (error == 0)
         error = htw__fetch_ask(&fetch, path, "events", NULL);
-    bool is_read = error == 0 && take_answer(flight, path, fetch.bytes, fetch.size);
+    bool is_read = error == 0 && read_stream(flight, path, fmemopen(fetch.bytes, fetch.size, "r"));
     if (is_read && flight->event_count == 0) {
         htw__terminal_error(
             "%s: no event is recorded: `htw top --observe +events` switches that on", program);

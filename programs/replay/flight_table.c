@@ -5,9 +5,7 @@
 #include "../kit/figures.h"
 #include "../kit/visible.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void put_site(FILE *stream, const struct htw__flight_site *site) {
@@ -25,15 +23,11 @@ static void put_site(FILE *stream, const struct htw__flight_site *site) {
     fputc('\n', stream);
 }
 
-int htw__flight_table_write(FILE *stream, const struct htw__flight *flight) {
-    const struct htw__flight_site **sites = htw__flight_rank(flight);
-    if (sites == NULL)
-        return -ENOMEM;
+void htw__flight_table_write(FILE *stream, const struct htw__flight *flight) {
     char text[HTW__FIGURE_SIZE];
     htw__text_print(stream, flight->program, strlen(flight->program), SIZE_MAX);
     fprintf(stream, " (process %" PRId64 "): %zu events in %s", flight->pid, flight->event_count,
-            htw__figure_duration(
-                (uint64_t)(htw__flight_end_ns(flight) - htw__flight_begin_ns(flight)), text));
+            htw__figure_duration((uint64_t)(flight->end_ns - flight->begin_ns), text));
     if (flight->lost > 0)
         fprintf(stream, "; %" PRIu64 " earlier ones are there no more", flight->lost);
     fputc('\n', stream);
@@ -43,7 +37,5 @@ int htw__flight_table_write(FILE *stream, const struct htw__flight *flight) {
     fprintf(stream, "%9s %9s %9s %9s %9s %9s %9s  %s\n", "wake-ups", "expired", "late", "armed",
             "moved", "cancelled", "callbacks", "site");
     for (size_t i = 0; i < flight->site_count; i++)
-        put_site(stream, sites[i]);
-    free(sites);
-    return 0;
+        put_site(stream, &flight->sites[i]);
 }

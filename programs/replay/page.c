@@ -8,9 +8,7 @@
 
 #include "../kit/page_parts.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* As bytes of Latin-1, which the scripts decode as UTF-8: a text may be anything. */
 static void put_text(FILE *stream, const char *text) {
@@ -38,13 +36,13 @@ static void put_site(FILE *stream, const struct htw__flight_site *site) {
 
 /* A mark is four numbers: the time since the one before; twice its site, and one more for a wake-up; how late;
  * how long. */
-static void put_marks(FILE *stream, const struct htw__flight *flight, const uint32_t *ranks) {
-    int64_t time_ns = htw__flight_begin_ns(flight);
+static void put_marks(FILE *stream, const struct htw__flight *flight) {
+    int64_t time_ns = flight->begin_ns;
     fputs(",\n\"marks\":[", stream);
     for (size_t i = 0; i < flight->mark_count; i++) {
         const struct htw__flight_mark *mark = &flight->marks[i];
         fprintf(stream, "%s%" PRId64 ",%" PRIu32 ",%" PRId64 ",%" PRId64, i == 0 ? "" : ",",
-                mark->time_ns - time_ns, ranks[mark->site] * 2 + mark->is_wakeup, mark->late_ns,
+                mark->time_ns - time_ns, mark->site * 2 + mark->is_wakeup, mark->late_ns,
                 mark->duration_ns);
         time_ns = mark->time_ns;
     }
@@ -52,43 +50,26 @@ static void put_marks(FILE *stream, const struct htw__flight *flight, const uint
 }
 
 static void put_head(FILE *stream, const struct htw__flight *flight) {
-    int64_t begin_ns = htw__flight_begin_ns(flight);
     fputs("{\"program\":", stream);
     put_text(stream, flight->program);
     fprintf(stream,
             ",\"pid\":%" PRId64 ",\"wall_ms\":%" PRId64 ",\"length_ns\":%" PRId64
             ",\"events\":%zu,\"lost\":%" PRIu64 ",\"earlier\":%" PRIu64 ",\"is_whole\":%s",
-            flight->pid, (flight->wall_ns - (flight->clock_ns - begin_ns)) / 1000000,
-            htw__flight_end_ns(flight) - begin_ns, flight->event_count, flight->lost,
-            flight->earlier, flight->is_whole ? "true" : "false");
+            flight->pid, (flight->wall_ns - (flight->clock_ns - flight->begin_ns)) / 1000000,
+            flight->end_ns - flight->begin_ns, flight->event_count, flight->lost, flight->earlier,
+            flight->is_whole ? "true" : "false");
 }
 
-/* Sites are numbered by their ranks. */
-static int put_record(FILE *stream, const struct htw__flight *flight) {
-    const struct htw__flight_site **sites = htw__flight_rank(flight);
-    uint32_t *ranks = malloc((flight->site_count + 1) * sizeof(*ranks));
-    int error = sites == NULL || ranks == NULL ? -ENOMEM : 0;
-    for (size_t i = 0; i < flight->site_count && error == 0; i++)
-        ranks[sites[i] - flight->sites] = (uint32_t)i;
-    if (error == 0) {
-        put_head(stream, flight);
-        fputs(",\n\"sites\":[", stream);
-        for (size_t i = 0; i < flight->site_count; i++) {
-            fputs(i > 0 ? ",\n" : "", stream);
-            put_site(stream, sites[i]);
-        }
-        fputs("]", stream);
-        put_marks(stream, flight, ranks);
-        fputs("}", stream);
-    }
-    free(sites);
-    free(ranks);
-    return error;
-}
-
-int htw__page_write(FILE *stream, const struct htw__flight *flight) {
+void htw__page_write(FILE *stream, const struct htw__flight *flight) {
     fputs(htw__page_before, stream);
-    int error = put_record(stream, flight);
+    put_head(stream, flight);
+    fputs(",\n\"sites\":[", stream);
+    for (size_t i = 0; i < flight->site_count; i++) {
+        fputs(i > 0 ? ",\n" : "", stream);
+        put_site(stream, &flight->sites[i]);
+    }
+    fputs("]", stream);
+    put_marks(stream, flight);
+    fputs("}", stream);
     fputs(htw__page_behind, stream);
-    return error;
 }

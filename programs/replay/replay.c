@@ -6,7 +6,6 @@
 #include "../kit/terminal.h"
 
 #include <getopt.h>
-#include <string.h>
 
 struct options {
     bool html;           /* a page, not a table */
@@ -47,15 +46,12 @@ static int replay(const struct options *options, char *name) {
     htw__flight_init(&flight);
     bool is_read = options->monitor != NULL ? htw__flight_fetch(&flight, options->monitor)
                                             : htw__flight_read(&flight, name);
-    int error = 0;
     if (is_read && options->html)
-        error = htw__page_write(stdout, &flight);
+        htw__page_write(stdout, &flight);
     else if (is_read)
-        error = htw__flight_table_write(stdout, &flight);
-    if (error != 0)
-        htw__terminal_error("%s", strerror(-error));
+        htw__flight_table_write(stdout, &flight);
     htw__flight_fini(&flight);
-    return is_read && error == 0 && htw__terminal_flush() ? 0 : HTW__EXIT_FAILED;
+    return is_read && htw__terminal_flush() ? 0 : HTW__EXIT_FAILED;
 }
 
 int htw__replay_command(int argc, char *argv[]) {

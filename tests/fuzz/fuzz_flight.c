@@ -19,8 +19,8 @@ static void check_counts(const struct htw__flight *flight) {
     FUZZ_CHECK(marks == flight->mark_count && marks + others <= flight->event_count);
     for (size_t i = 0; i < flight->mark_count; i++) {
         FUZZ_CHECK(flight->marks[i].site < flight->site_count);
-        FUZZ_CHECK(flight->marks[i].time_ns >= htw__flight_begin_ns(flight));
-        FUZZ_CHECK(flight->marks[i].time_ns <= htw__flight_end_ns(flight));
+        FUZZ_CHECK(flight->marks[i].time_ns >= flight->begin_ns);
+        FUZZ_CHECK(flight->marks[i].time_ns <= flight->end_ns);
         FUZZ_CHECK(i == 0 || flight->marks[i].time_ns >= flight->marks[i - 1].time_ns);
     }
 }
@@ -30,15 +30,17 @@ static void check_texts(const struct htw__flight *flight) {
     char *text;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL || htw__page_write(stream, flight) != 0)
+    if (stream == NULL)
         fuzz_fail("no memory");
+    htw__page_write(stream, flight);
     fclose(stream);
     const char *begin = strstr(text, "{\"program\""), *end = strstr(begin, "</script>");
     FUZZ_CHECK(end != NULL && memchr(begin, '<', (size_t)(end - begin)) == NULL);
     free(text);
     stream = open_memstream(&text, &size);
-    if (stream == NULL || htw__flight_table_write(stream, flight) != 0)
+    if (stream == NULL)
         fuzz_fail("no memory");
+    htw__flight_table_write(stream, flight);
     fclose(stream);
     for (size_t i = 0; i < size; i++)
         FUZZ_CHECK(text[i] == '\n' || (unsigned char)text[i] >= ' ');
