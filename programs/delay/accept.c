@@ -45,13 +45,6 @@ static size_t room_of(const struct htw__delay *delay) {
     return left < LINES_AT_ONCE ? left : LINES_AT_ONCE;
 }
 
-/* What is due already need not wait for the tick to end. */
-static uint64_t deadline_of(const struct htw__delay *delay, int64_t due_ns, int64_t now_ns) {
-    if (due_ns <= now_ns)
-        return htw__time_tick_before(now_ns, delay->options->tick_ns);
-    return htw__time_tick_after(due_ns, delay->options->tick_ns);
-}
-
 static int put(struct htw__delay *delay, const struct htw__line *line, int64_t due_ns,
                int64_t now_ns) {
     struct htw__message *message =
@@ -61,8 +54,8 @@ static int put(struct htw__delay *delay, const struct htw__line *line, int64_t d
     message->due_ns = due_ns;
     if (line->is_instant)
         message->instant_ns = line->when_ns;
-    int error =
-        htw_wheel_schedule(delay->wheel, &message->in.timer, deadline_of(delay, due_ns, now_ns));
+    uint64_t deadline = htw__time_deadline(due_ns, now_ns, delay->options->tick_ns);
+    int error = htw_wheel_schedule(delay->wheel, &message->in.timer, deadline);
     if (error == 0)
         htw__report_accepted(&delay->report, htw__message_memory(message), pending(delay));
     else

@@ -24,14 +24,6 @@
 
 _Static_assert(2 * HTW__OUTPUT_BATCH <= IOV_MAX, "a message takes two pieces");
 
-/* What one call writes. */
-struct batch {
-    struct iovec pieces[2 * HTW__OUTPUT_BATCH];
-    int piece_count;
-    size_t messages;
-    size_t bytes;
-};
-
 /*
  * poll() says that a terminal is writable when it has room for a byte, and the rest of a write then
  * blocks. So the terminal is opened once more, non-blocking, for this program alone.
@@ -93,49 +85,40 @@ static size_t format_times(const struct htw__output *output, int64_t due_ns, int
                             (unsigned long long)(late_us % 1000000));
 }
 
-static void add_piece(struct batch *batch, char *bytes, size_t size) {
-    if (size == 0)
-        return;
-    batch->pieces[batch->piece_count++] = (struct iovec) { bytes, size };
-    batch->bytes += size;
-}
-
 /* A message of which a part was written keeps the prefix that it had then. */
 static size_t prefix_of(struct htw__output *output, struct htw__message *message, size_t index,
                         int64_t now_ns) {
-    bool begun = index == 0 && output->head_written > 0;
-    if (begun)
-        return output->prefix_sizes[index];
-    output->prefix_sizes[index] =
-        output->has_timestamps
-            ? format_times(output, message->due_ns, now_ns, output->prefixes[index])
-            : 0;
+    if (index > 0 || output->head_written == 0)
+        output->prefix_sizes[index] =
+            output->has_timestamps
+                ? format_times(output, message->due_ns, now_ns, output->prefixes[index])
+                : 0;
     return output->prefix_sizes[index];
 }
 
-/* Whole messages as long as they fit. The first is cut if it does not fit. */
-static void collect(struct htw__output *output, int64_t now_ns, struct batch *batch) {
-    size_t room = output->is_regular ? FILE_BYTES : PIPE_BUF;
-    batch->piece_count = 0;
-    batch->messages = 0;
-    batch->bytes = 0;
-    size_t skip = output->head_written;
+/* Whole messages as long as they fit. The first is cut if it does not fit. Returns the number of pieces. */
+static int collect(struct htw__output *output, int64_t now_ns, struct iovec *pieces) {
+    size_t room = output->is_regular ? FILE_BYTES : PIPE_BUF, skip = output->head_written;
+    size_t index = 0;
+    int count = 0;
     for (struct htw__message *message = output->head;
-         message != NULL && batch->messages < HTW__OUTPUT_BATCH; message = message->in.next) {
-        size_t index = batch->messages;
+         message != NULL && index < HTW__OUTPUT_BATCH && room > 0; message = message->in.next) {
         size_t prefix_size = prefix_of(output, message, index, now_ns);
         size_t left = prefix_size + message->size - skip;
-        if (left > room - batch->bytes && index > 0)
+        if (left > room && index > 0)
             break;
-        size_t of_prefix = skip < prefix_size ? prefix_size - skip : 0;
-        size_t of_bytes = left - of_prefix < room - of_prefix ? left - of_prefix : room - of_prefix;
-        add_piece(batch, output->prefixes[index] + prefix_size - of_prefix, of_prefix);
-        add_piece(batch, message->bytes + (message->size - (left - of_prefix)), of_bytes);
-        batch->messages++;
+        size_t of_prefix = skip < prefix_size ? prefix_size - skip : 0, of_bytes = left - of_prefix;
+        char *prefix = output->prefixes[index++] + prefix_size - of_prefix;
+        char *bytes = message->bytes + message->size - of_bytes;
+        if (of_bytes > room - of_prefix)
+            of_bytes = room - of_prefix;
+        if (of_prefix > 0)
+            pieces[count++] = (struct iovec) { prefix, of_prefix };
+        pieces[count++] = (struct iovec) { bytes, of_bytes };
+        room -= of_prefix + of_bytes;
         skip = 0;
-        if (batch->bytes >= room)
-            break;
     }
+    return count;
 }
 
 /* Frees the messages that were written whole, and notes how much of the next one was. */
@@ -176,15 +159,14 @@ static bool can_write(const struct htw__output *output) {
 }
 
 int htw__output_write(struct htw__output *output) {
-    struct batch batch;
+    struct iovec pieces[2 * HTW__OUTPUT_BATCH];
     output->is_blocked = false;
     for (int i = 0; i < WRITES_AT_ONCE && output->head != NULL; i++) {
         output->is_blocked = !can_write(output);
         if (output->is_blocked)
             break;
         int64_t before_ns = htw__timeline_now(output->timeline);
-        collect(output, before_ns, &batch);
-        ssize_t written = writev(output->fd, batch.pieces, batch.piece_count);
+        ssize_t written = writev(output->fd, pieces, collect(output, before_ns, pieces));
         if (written < 0) {
             output->is_blocked = errno == EINTR || errno == EAGAIN;
             return output->is_blocked ? 0 : -errno;

@@ -5,19 +5,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The directory of a path, in new memory; NULL when there is no memory. */
-static char *directory_of(const char *path) {
-    char *copy = strdup(path);
-    if (copy == NULL)
-        return NULL;
-    char *directory = strdup(dirname(copy));
-    free(copy);
-    return directory;
+/* `copy` is for its text. */
+static const char *directory_of(const char *path, char copy[PATH_MAX]) {
+    snprintf(copy, PATH_MAX, "%s", path);
+    return dirname(copy);
 }
 
 /*
@@ -49,14 +46,12 @@ bool htw__safe_file_is_same(const char *path, const char *other) {
 
 int htw__safe_file_probe(const char *path, int kept_fd) {
     struct stat status, kept;
-    char *target;
+    char *target, copy[PATH_MAX];
     int error = resolve(path, &target, &status);
     if (error == 0 && fstat(kept_fd, &kept) == 0 && is_same(&status, &kept))
         error = -EBUSY;
-    char *directory = error == 0 ? directory_of(target) : NULL;
-    if (error == 0 && (directory == NULL || access(directory, W_OK | X_OK) != 0))
+    if (error == 0 && access(directory_of(target, copy), W_OK | X_OK) != 0)
         error = -errno;
-    free(directory);
     free(target);
     return error;
 }
@@ -120,18 +115,18 @@ int htw__safe_file_open_elsewhere(struct htw__safe_file *file) {
 /* A new name is safe only when its directory is on the disk. Some file systems cannot sync a
  * directory, which is no error. */
 static void sync_directory(const char *path) {
-    char *directory = directory_of(path);
-    int fd = directory == NULL ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char copy[PATH_MAX];
+    int fd = open(directory_of(path, copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);
         close(fd);
     }
-    free(directory);
 }
 
 int htw__safe_file_commit(struct htw__safe_file *file) {
     FILE *stream = file->stream;
-    int error = fflush(stream) != 0 || fsync(fileno(stream)) != 0 ? -errno : 0;
+    int before = ferror(stream) != 0 ? -EIO : 0; /* even if what is left could be written */
+    int error = fflush(stream) != 0 || fsync(fileno(stream)) != 0 ? -errno : before;
     file->stream = NULL;
     if (fclose(stream) != 0 && error == 0)
         error = -errno;

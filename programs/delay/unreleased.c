@@ -16,42 +16,34 @@ static void push(struct htw__message ***tail, struct htw__message *message) {
     *tail = &message->in.next;
 }
 
-/* ---- a record; each returns 0 or a negative errno */
+/* ---- a record; the stream remembers errors */
 
-static int put_time(FILE *stream, const char *sign, int64_t time_ns) {
+static void put_time(FILE *stream, const char *sign, int64_t time_ns) {
     time_ns = htw__time_later(time_ns, 0);
-    return fprintf(stream, "%s%" PRId64 ".%09" PRId64 " ", sign, time_ns / HTW_SECOND,
-                   time_ns % HTW_SECOND) < 0
-               ? -errno
-               : 0;
-}
-
-static int put_bytes(FILE *stream, const char *bytes, size_t size) {
-    return fwrite(bytes, 1, size, stream) == size ? 0 : -errno;
+    fprintf(stream, "%s%" PRId64 ".%09" PRId64 " ", sign, time_ns / HTW_SECOND,
+            time_ns % HTW_SECOND);
 }
 
 /* An instant is saved as an instant: as a delay it would be late by the time until the next run. */
-static int put_message(const struct htw__unreleased *unreleased, const struct htw__message *message,
-                       FILE *stream) {
+static void put_message(const struct htw__unreleased *unreleased,
+                        const struct htw__message *message, FILE *stream) {
     bool is_instant = message->instant_ns != INT64_MAX;
-    int error = put_time(stream, is_instant ? "@" : "",
-                         is_instant ? message->instant_ns : message->due_ns - unreleased->now_ns);
-    return error != 0 ? error : put_bytes(stream, message->bytes, message->size);
+    put_time(stream, is_instant ? "@" : "",
+             is_instant ? message->instant_ns : message->due_ns - unreleased->now_ns);
+    fwrite(message->bytes, 1, message->size, stream);
 }
 
 /* As it came, unless its delay has begun to run already. */
-static int put_record(const struct htw__unreleased *unreleased, const char *bytes, size_t size,
-                      FILE *stream) {
+static void put_record(const struct htw__unreleased *unreleased, const char *bytes, size_t size,
+                       FILE *stream) {
     struct htw__line line;
-    int error = 0;
     if (unreleased->from_start && htw__line_parse(bytes, size, &line) == NULL && !line.is_instant) {
-        error = put_time(stream, "", line.when_ns - unreleased->now_ns);
+        put_time(stream, "", line.when_ns - unreleased->now_ns);
         bytes = line.message;
         size = line.message_size;
     }
-    if (error == 0)
-        error = put_bytes(stream, bytes, size);
-    return error != 0 ? error : put_bytes(stream, &unreleased->input->separator, 1);
+    fwrite(bytes, 1, size, stream);
+    putc(unreleased->input->separator, stream);
 }
 
 /* ---- all of them */
@@ -93,13 +85,12 @@ static int write_to(const struct htw__unreleased *unreleased, struct htw__safe_f
     struct htw__input input = *unreleased->input;
     const char *bytes;
     size_t size;
-    int error = 0;
-    for (const struct htw__message *message = unreleased->messages; message != NULL && error == 0;
-         message = message->in.next)
-        error = put_message(unreleased, message, file->stream);
-    while (error == 0 && take_record(&input, &bytes, &size))
-        error = put_record(unreleased, bytes, size, file->stream);
-    return error != 0 ? error : htw__safe_file_commit(file);
+    for (const struct htw__message *message = unreleased->messages;
+         message != NULL && !ferror(file->stream); message = message->in.next)
+        put_message(unreleased, message, file->stream);
+    while (!ferror(file->stream) && take_record(&input, &bytes, &size))
+        put_record(unreleased, bytes, size, file->stream);
+    return htw__safe_file_commit(file);
 }
 
 struct htw__saved htw__unreleased_save(const struct htw__unreleased *unreleased, const char *path) {

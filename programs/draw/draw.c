@@ -28,7 +28,8 @@
 #define AT(member) HTW__OPTION_AT(struct htw__run, member)
 
 static const struct htw__option rows[] = {
-    { 'a', "at", "DURATION", htw__set_duration, AT(until_ns), .also = offsetof(struct htw__run, has_time),
+    { 'a', "at", "DURATION", htw__set_duration, AT(until_ns),
+      .also = offsetof(struct htw__run, has_time),
       .help = "draw the wheel at this time, counted from the start, without\n"
               "the lines that come later (default: when all lines have been\n"
               "read)" },
@@ -109,9 +110,7 @@ static int arm(struct htw__run *run, uint64_t deadline) {
 static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *read) {
     int64_t due_ns = read->is_instant ? htw__time_subtract(read->when_ns, run->start_ns)
                                       : htw__time_add(read->when_ns, run->now_ns);
-    if (due_ns <= run->now_ns) /* as in `htw delay` */
-        return htw__time_tick_before(run->now_ns, run->tick_ns);
-    return htw__time_tick_after(due_ns, run->tick_ns);
+    return htw__time_deadline(due_ns, run->now_ns, run->tick_ns);
 }
 
 static int accept_line(struct htw__run *run, struct htw__input *input, const char *bytes,

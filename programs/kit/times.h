@@ -41,6 +41,12 @@ static inline uint64_t htw__time_tick_after(int64_t time_ns, int64_t tick_ns) {
     return ((uint64_t)time_ns + (uint64_t)tick_ns - 1) / (uint64_t)tick_ns;
 }
 
+/* The deadline of what is due then: what is due already need not wait for the tick to end. */
+static inline uint64_t htw__time_deadline(int64_t due_ns, int64_t now_ns, int64_t tick_ns) {
+    return due_ns <= now_ns ? htw__time_tick_before(now_ns, tick_ns)
+                            : htw__time_tick_after(due_ns, tick_ns);
+}
+
 /*
  * Reads a duration: numbers with a unit each (w d h m or min, s ms us ns), added up, or one
  * number without a unit, in seconds. A number may have a fraction, which is rounded up to a

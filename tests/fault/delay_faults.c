@@ -98,6 +98,7 @@ size_t __wrap_fwrite(const void *bytes, size_t size, size_t count, FILE *stream)
         stop();
     }
     size_t written = __real_fwrite(bytes, size, failed ? count / 2 : count, stream);
+    stream->_flags |= failed ? _IO_ERR_SEEN : 0; /* as glibc has ferror() */
     errno = failed && is_short() ? ENOSPC : error;
     return written;
 }
