@@ -78,16 +78,15 @@ static void store(const struct htw__option *option, void *member, uint64_t numbe
         memcpy(member, &number, sizeof(number));
 }
 
+/* `what`: that it is not, where it is wrong. */
 static bool take_number(const struct htw__option *option, void *member, const char *argument,
-                        bool is_power) {
+                        bool is_right, uint64_t number, const char *what) {
     char why[96];
-    uint64_t number;
-    if (htw__count_parse(argument, &number) && is_in_range(option, number) &&
-        (!is_power || (number & (number - 1)) == 0)) {
+    if (is_right && is_in_range(option, number)) {
         store(option, member, number);
         return true;
     }
-    int size = snprintf(why, sizeof(why), is_power ? "not a power of two" : "not a number");
+    int size = snprintf(why, sizeof(why), "%s", what);
     if (option->most != 0)
         snprintf(why + size, sizeof(why) - (size_t)size, " from %" PRIu64 " to %" PRIu64,
                  option->least, option->most);
@@ -97,11 +96,21 @@ static bool take_number(const struct htw__option *option, void *member, const ch
 }
 
 bool htw__set_number(const struct htw__option *option, void *member, const char *argument) {
-    return take_number(option, member, argument, false);
+    uint64_t number = 0;
+    bool is_right = htw__count_parse(argument, &number);
+    return take_number(option, member, argument, is_right, number, "not a number");
 }
 
 bool htw__set_power(const struct htw__option *option, void *member, const char *argument) {
-    return take_number(option, member, argument, true);
+    uint64_t number = 0;
+    bool is_right = htw__count_parse(argument, &number) && (number & (number - 1)) == 0;
+    return take_number(option, member, argument, is_right, number, "not a power of two");
+}
+
+bool htw__set_size(const struct htw__option *option, void *member, const char *argument) {
+    uint64_t number = 0;
+    bool is_right = htw__size_parse(argument, &number);
+    return take_number(option, member, argument, is_right, number, "not a number of bytes");
 }
 
 /* `why`: of what was read, NULL: nothing is wrong. */

@@ -46,8 +46,8 @@ struct htw__option {
 /* A bool; a string, any or not empty; the name of a file, which is neither empty nor `-`. */
 htw__setter htw__set_flag, htw__set_word, htw__set_name, htw__set_path;
 
-/* A number of 32 or 64 bits, and one that is a power of two. */
-htw__setter htw__set_number, htw__set_power;
+/* A number of 32 or 64 bits; one that is a power of two; one of bytes, which may end in K, M or G. */
+htw__setter htw__set_number, htw__set_power, htw__set_size;
 
 /* Nanoseconds, in 64 bits: of a duration; since 1970, of an instant, which may begin with an at sign. */
 htw__setter htw__set_duration, htw__set_instant;

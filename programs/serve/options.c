@@ -2,7 +2,6 @@
 /* options.c - the command line of `htw serve`. */
 #include "options.h"
 
-#include "../kit/count.h"
 #include "../kit/listen.h"
 #include "../kit/terminal.h"
 
@@ -37,15 +36,6 @@ static bool set_mode(const struct htw__option *option, void *member, const char 
     return true;
 }
 
-static bool set_size(const struct htw__option *option, void *member, const char *argument) {
-    uint64_t bytes = 0;
-    if (!htw__size_parse(argument, &bytes) || bytes < option->least ||
-        (option->most != 0 && bytes > option->most))
-        return htw__option_refuse(option, "not a number of bytes in its range", argument);
-    memcpy(member, &bytes, sizeof(bytes));
-    return true;
-}
-
 static const struct htw__option rows[] = {
     { 'l', "listen", "PLACE", set_place, AT(listen),
       .help = "where clients connect: [ADDRESS:]PORT, or unix:PATH; may be\n"
@@ -58,17 +48,17 @@ static const struct htw__option rows[] = {
     { 's', "synchronous", "HOW", htw__set_choice, AT(synchronous), .choice = synchronous,
       .help = "full: what is answered survives a power cut (default);\n"
               "normal: it survives the end of the server, however that comes" },
-    { 'z', "max-job-size", "BYTES", set_size, AT(max_job_size), .most = 1 << 30,
+    { 'z', "max-job-size", "BYTES", htw__set_size, AT(max_job_size), .most = 1 << 30,
       .help = "the largest body of a job, up to 1G (default 65535)" },
     { 'j', "max-jobs", "N", htw__set_number, AT(max_jobs),
       .help = "more are answered by OUT_OF_MEMORY (default: no limit)" },
-    { 'M', "max-memory", "BYTES", set_size, AT(max_memory), .least = 1 << 20,
+    { 'M', "max-memory", "BYTES", htw__set_size, AT(max_memory), .least = 1 << 20,
       .help = "memory for jobs that are soon due or on the way to the disk, and\n"
               "again for what clients have sent or not read: beyond that the\n"
               "client with most of it is closed (default 64M)" },
     { 'c', "max-clients", "N", htw__set_number, AT(max_connections), .least = 1, .most = 10000000,
       .help = "more connections are closed at once (default 10000)" },
-    { 'o', "max-output", "BYTES", set_size, AT(max_output), .least = 1024,
+    { 'o', "max-output", "BYTES", htw__set_size, AT(max_output), .least = 1024,
       .help = "with so many bytes that it has not read, a client must read\n"
               "before its next command counts (default 64K)" },
     { 0, "http", "PLACE", htw__set_name, AT(http),

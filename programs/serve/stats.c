@@ -74,10 +74,9 @@ static void add_process(struct htw__buffer *body, const struct htw__server *serv
     getrusage(RUSAGE_SELF, &usage);
     add(body, "pid", (uint64_t)getpid());
     htw__buffer_print(body, "version: \"" HTW__SERVE_VERSION "\"\n");
-    htw__buffer_print(body, "rusage-utime: %jd.%06ld\n", (intmax_t)usage.ru_utime.tv_sec,
-                      (long)usage.ru_utime.tv_usec);
-    htw__buffer_print(body, "rusage-stime: %jd.%06ld\n", (intmax_t)usage.ru_stime.tv_sec,
-                      (long)usage.ru_stime.tv_usec);
+    htw__buffer_print(body, "rusage-utime: %jd.%06ld\nrusage-stime: %jd.%06ld\n",
+                      (intmax_t)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec,
+                      (intmax_t)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec);
     add(body, "uptime", (uint64_t)((htw__server_now() - server->started_ns) / HTW_SECOND));
 }
 
@@ -94,11 +93,10 @@ static void add_journal(struct htw__buffer *body, const struct htw__server *serv
 static void add_system(struct htw__buffer *body, const struct htw__server *server) {
     struct utsname system = { .nodename = "" };
     uname(&system);
-    htw__buffer_print(body, "draining: %s\n", server->is_draining ? "true" : "false");
-    htw__buffer_print(body, "id: %s\n", server->id);
-    htw__buffer_print(body, "hostname: %s\n", system.nodename);
-    htw__buffer_print(body, "os: %s\n", system.version);
-    htw__buffer_print(body, "platform: %s\n", system.machine);
+    htw__buffer_print(body, "draining: %s\nid: %s\n", server->is_draining ? "true" : "false",
+                      server->id);
+    htw__buffer_print(body, "hostname: %s\nos: %s\nplatform: %s\n", system.nodename, system.version,
+                      system.machine);
 }
 
 void htw__serve_stats_server(const struct htw__operation *operation, struct htw__buffer *output) {

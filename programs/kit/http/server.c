@@ -235,8 +235,9 @@ static void ask_service(struct htw__http_request *request, struct answer *answer
 
 struct incoming {
     bool has_begun, has_nul, takes_payload, is_too_large;
-    size_t size, capacity;
-    char *body; /* `size` bytes and a NUL */
+    FILE *stream; /* of the body, which has `size` bytes and a NUL; NULL: it is empty */
+    char *body;
+    size_t size;
     struct htw__http_request request;
 };
 
@@ -251,26 +252,20 @@ static void *begin_request(void *context, const char *uri, struct MHD_Connection
 
 /* False: no memory. */
 static bool add_body(struct incoming *incoming, const char *data, size_t size) {
-    if (size >= incoming->capacity - incoming->size) {
-        size_t capacity = (incoming->size + size + 1) * 2;
-        char *body = realloc(incoming->body, capacity);
-        if (body == NULL)
-            return false;
-        incoming->body = body;
-        incoming->capacity = capacity;
-    }
-    memcpy(incoming->body + incoming->size, data, size);
-    incoming->size += size;
-    incoming->body[incoming->size] = '\0';
-    return true;
+    if (incoming->stream == NULL)
+        incoming->stream = open_memstream(&incoming->body, &incoming->size);
+    return incoming->stream != NULL && fwrite(data, 1, size, incoming->stream) == size &&
+           fflush(incoming->stream) == 0;
 }
 
 static void end_request(void *context, struct MHD_Connection *connection, void **incoming,
                         enum MHD_RequestTerminationCode code) {
     struct incoming *self = *incoming;
     (void)context, (void)connection, (void)code;
-    if (self != NULL)
+    if (self != NULL && self->stream != NULL) {
+        (void)fclose(self->stream);
         free(self->body);
+    }
     free(self);
     *incoming = NULL;
 }

@@ -3,7 +3,6 @@
 #include "options.h"
 
 #include "../../../../src/base/clock.h"
-#include "../../../kit/count.h"
 #include "../../../kit/times.h"
 #include "../../../kit/terminal.h"
 
@@ -41,14 +40,6 @@ static bool set_ms(const struct htw__option *option, void *member, const char *a
     if (why != NULL)
         return htw__option_refuse(option, why, argument);
     *(int64_t *)member = ms;
-    return true;
-}
-
-static bool set_memory(const struct htw__option *option, void *member, const char *argument) {
-    uint64_t bytes;
-    if (!htw__size_parse(argument, &bytes) || bytes < 1024 || bytes > SIZE_MAX / 2)
-        return htw__option_refuse(option, "not a size of at least 1K, such as 256M", argument);
-    *(size_t *)member = (size_t)bytes;
     return true;
 }
 
@@ -113,8 +104,8 @@ static const struct htw__option rows[] = {
               "those of one commit interval may be delivered twice" },
     { 0, "instance", "NAME", set_instance, AT(kafka.instance),
       .help = "a name of this relay that stays: a restart replaces it at once" },
-    { 'm', "max-memory", "SIZE", set_memory, AT(kafka.relay.max_memory),
-      .help = "of records in memory (default 256M)" },
+    { 'm', "max-memory", "SIZE", htw__set_size, AT(kafka.relay.max_memory), .least = 1024,
+      .most = SIZE_MAX / 2, .help = "of records in memory (default 256M)" },
     { 'k', "keep-partition", NULL, htw__set_flag, AT(kafka.relay.keep_partition),
       .help = "deliver to the partition with the number of the input's" },
     { 0, "recover", NULL, htw__set_flag, AT(kafka.relay.recover),

@@ -114,7 +114,7 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
         { "--width=-1s", "--width", "negative delay", "-1s" },
         { "--size=2", "--size", "not a power of two from 4 to 1024", "2" },
         { "--levels=1", "--levels", "not a number from 2 to 12", "1" },
-        { "-m1023", "--max-memory", "not a size of at least 1K, such as 256M", "1023" },
+        { "-m1023", "--max-memory", "not a number of bytes from 1024 to 9223372036854775807", "1023" },
         { "--instance=a/b", "--instance", instance, "a/b" },
         { long_instance, "--instance", instance, long_instance + strlen("--instance=") },
         { "-Xname", "-X", "not NAME=VALUE", NULL },
