@@ -47,7 +47,7 @@ static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chain
     return (struct htw__buckets) { NULL, count, chains, chains == 0 ? 0 : (chains - 1) * count };
 }
 
-/* Behind the last head is one more pointer, because htw__bucket_unlink() reads it. */
+/* Behind the last head is one more pointer, because a cancel reads it: unlink_fetching(). */
 static inline size_t htw__buckets_bytes(const struct htw__buckets *buckets) {
     if (buckets->chains == 0)
         return buckets->count * sizeof(struct htw__link);
@@ -167,35 +167,6 @@ static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t 
     else if (*place != nil)
         HTW_ASSERT_LISTED(*place, place);
     htw__link_insert(place, link);
-}
-
-/* Before a timer is unlinked: its neighbours lead to it, and so it does to them. */
-static inline void htw__bucket_check_neighbours(const struct htw__link *link,
-                                                const struct htw__link *nil) {
-    HTW_ASSERT_USE(*link->_back == link &&
-                       (link->_next == nil || link->_next->_back == &link->_next),
-                   "timer", link, "or a neighbour of it " HTW__NOT_LEFT_ALONE);
-}
-
-/*
- * Removes a timer from whatever list it is in, for a cancel.
- *
- * Unlinking writes to the neighbours, and in a wheel of many timers these are cache misses. If the
- * oldest timers are cancelled first, a timer is at the end of its chain, and its other neighbour is
- * likely the next of the chain to be cancelled. The neighbour behind that one is fetched now, so that
- * it is here by then. If the timer is not at the end, a line is fetched that is written anyway; if it
- * is alone in its chain, `back` is a head, and what the pointer behind that leads to.
- *
- * In a wheel of few timers a branch on whether this is the end could not be predicted. Compilers
- * make one out of a conditional expression, so the address is computed.
- */
-static inline void htw__bucket_unlink(struct htw__link *link, const struct htw__link *nil) {
-    htw__bucket_check_neighbours(link, nil);
-    uintptr_t at_end = (uintptr_t)0 - (uintptr_t)(link->_next == nil); /* all bits, or none */
-    uintptr_t difference = (uintptr_t)link ^ (uintptr_t)link->_back;
-    const struct htw__link *newer = (const void *)((uintptr_t)link ^ (difference & at_end));
-    HTW__PREFETCH(newer->_back);
-    htw__link_unlink(link);
 }
 
 /* Removes the first timer of a ring, or one of the first chain that has one, from the `turn`-th chain on.

@@ -125,7 +125,7 @@ static int check_timer(const struct htw_wheel *wheel, const struct htw_timer *ti
         return 2;
     if (timer->_deadline < rule->earliest || timer->_deadline > rule->latest)
         return htw__id_is_bucket(rule->id) ? 5 : 7;
-    if (htw__wheel_place(wheel, timer->_deadline) == wheel->level_count)
+    if (htw__wheel_lacks_level(wheel, timer->_deadline))
         return 8;
     return 0;
 }

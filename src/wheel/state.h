@@ -14,11 +14,6 @@
 #include <htw/wheel.h>
 #include <htw/wheel_inspect.h>
 
-/* Where a deadline belongs: the number of a level (level_count: the next one, not created yet), or
-   one of these. */
-#define HTW__PLACE_DUE (HTW_WHEEL_LEVELS_MAX + 1u)   /* in `due` or `next_round` */
-#define HTW__PLACE_NEVER (HTW_WHEEL_LEVELS_MAX + 2u) /* in `never` */
-
 /*
  * Where a timer is: the number of its bucket, or one of these. htw_timer._location holds the mark
  * of the wheel (bits 32 to 63) and this number, so that one store writes both. 0: not pending.
@@ -149,18 +144,10 @@ static inline const struct htw__level *htw__wheel_level_for(const struct htw_whe
     return level;
 }
 
-/* Where a deadline belongs. */
-static inline unsigned htw__wheel_place(const struct htw_wheel *wheel, uint64_t deadline) {
-    if (deadline <= wheel->clock)
-        return HTW__PLACE_DUE;
-    if (deadline == HTW_NEVER_TICK)
-        return HTW__PLACE_NEVER;
-    return (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
-}
-
-/* Whether `place` is a level, created or not. */
-static inline bool htw__place_is_level(unsigned place) {
-    return place <= HTW_WHEEL_LEVELS_MAX;
+/* Whether a timer for a deadline needs a level that does not exist yet. */
+static inline bool htw__wheel_lacks_level(const struct htw_wheel *wheel, uint64_t deadline) {
+    return deadline > wheel->clock && deadline != HTW_NEVER_TICK &&
+           htw__wheel_level_for(wheel, deadline) == &wheel->levels[wheel->level_count];
 }
 
 static inline void htw__wheel_set_location(const struct htw_wheel *wheel, struct htw_timer *timer,
@@ -201,22 +188,6 @@ static inline void htw__wheel_insert_at(struct htw_wheel *wheel, struct htw_time
                                         uint64_t deadline, const struct htw__level *level) {
     uint32_t id = htw__wheel_link(wheel, timer, deadline, level);
     htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted - 1);
-}
-
-/* Puts a timer that is in no list into `place`, which exists. */
-static inline void htw__wheel_insert(struct htw_wheel *wheel, struct htw_timer *timer,
-                                     uint64_t deadline, unsigned place) {
-    if (htw__place_is_level(place)) {
-        htw__wheel_insert_at(wheel, timer, deadline, &wheel->levels[place]);
-        return;
-    }
-    wheel->inserted++;
-    timer->_deadline = deadline;
-    htw__wheel_set_location(wheel, timer, place == HTW__PLACE_NEVER ? HTW__ID_NEVER : HTW__ID_DUE);
-    struct htw__link *ring = place == HTW__PLACE_NEVER ? &wheel->never
-                             : wheel->in_round         ? &wheel->next_round
-                                                       : &wheel->due;
-    htw__timers_push_back(ring, &timer->_link);
 }
 
 /* Discards the bucket at the top of the delay queue, which is empty. */

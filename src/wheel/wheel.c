@@ -160,16 +160,12 @@ static int create_level(struct htw_wheel *wheel) {
     return 0;
 }
 
-/* Finds where a deadline belongs, and creates the levels up to it. 0 or -ENOMEM. */
-static int create_place(struct htw_wheel *wheel, uint64_t deadline, unsigned *ret_place) {
-    unsigned place;
-    while ((place = htw__wheel_place(wheel, deadline)) == wheel->level_count) {
-        int error = create_level(wheel);
-        if (error != 0)
-            return error;
-    }
-    *ret_place = place;
-    return 0;
+/* Creates the levels that a deadline needs. 0 or -ENOMEM. */
+static int create_levels(struct htw_wheel *wheel, uint64_t deadline) {
+    int error = 0;
+    while (error == 0 && htw__wheel_lacks_level(wheel, deadline))
+        error = create_level(wheel);
+    return error;
 }
 
 static const struct htw_allocator *allocator_for(const struct htw_wheel_options *options) {
@@ -280,18 +276,59 @@ uint64_t htw_timer_deadline(const struct htw_timer *timer) {
     return timer == NULL ? HTW_NEVER_TICK : timer->_deadline;
 }
 
-/* Inserts a timer, pending or not, where it belongs now. */
+/* Puts a timer that is in no list where it belongs now. Its level exists. */
+static void insert(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
+    bool never = deadline == HTW_NEVER_TICK;
+    if (deadline > wheel->clock && !never) {
+        htw__wheel_insert_at(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline));
+        return;
+    }
+    wheel->inserted++;
+    timer->_deadline = deadline;
+    htw__wheel_set_location(wheel, timer, never ? HTW__ID_NEVER : HTW__ID_DUE);
+    struct htw__link *present = wheel->in_round ? &wheel->next_round : &wheel->due;
+    htw__timers_push_back(never ? &wheel->never : present, &timer->_link);
+}
+
+/* Before a timer is unlinked: its neighbours lead to it, and so it does to them. */
+static inline void check_neighbours(const struct htw__link *link, const struct htw__link *nil) {
+    HTW_ASSERT_USE(*link->_back == link &&
+                       (link->_next == nil || link->_next->_back == &link->_next),
+                   "timer", link, "or a neighbour of it " HTW__NOT_LEFT_ALONE);
+}
+
+/*
+ * Removes a timer from whatever list it is in, for a cancel.
+ *
+ * Unlinking writes to the neighbours, and in a wheel of many timers these are cache misses. If the
+ * oldest timers are cancelled first, a timer is at the end of its chain, and its other neighbour is
+ * likely the next of the chain to be cancelled. The neighbour behind that one is fetched now, so that
+ * it is here by then. If the timer is not at the end, a line is fetched that is written anyway; if it
+ * is alone in its chain, `back` is a head, and what the pointer behind that leads to.
+ *
+ * In a wheel of few timers a branch on whether this is the end could not be predicted. Compilers
+ * make one out of a conditional expression, so the address is computed.
+ */
+static inline void unlink_fetching(struct htw__link *link, const struct htw__link *nil) {
+    check_neighbours(link, nil);
+    uintptr_t at_end = (uintptr_t)0 - (uintptr_t)(link->_next == nil); /* all bits, or none */
+    uintptr_t difference = (uintptr_t)link ^ (uintptr_t)link->_back;
+    const struct htw__link *newer = (const void *)((uintptr_t)link ^ (difference & at_end));
+    HTW__PREFETCH(newer->_back);
+    htw__link_unlink(link);
+}
+
+/* Arms a timer, pending or not. */
 static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
-    unsigned place;
-    int error = create_place(wheel, deadline, &place);
+    int error = create_levels(wheel, deadline);
     if (error != 0)
         return error;
     if (timer->_location != 0) {
-        htw__bucket_check_neighbours(&timer->_link, &wheel->nil);
+        check_neighbours(&timer->_link, &wheel->nil);
         htw__link_unlink(&timer->_link);
         wheel->moved_by_insertion++;
     }
-    htw__wheel_insert(wheel, timer, deadline, place);
+    insert(wheel, timer, deadline);
     HTW_ASSERT_WHEEL(wheel);
     return 0;
 }
@@ -312,8 +349,7 @@ static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint
         deadline == HTW_NEVER_TICK)
         return false;
     if (deadline >= timer->_deadline) {
-        unsigned place;
-        if (create_place(wheel, deadline, &place) != 0)
+        if (create_levels(wheel, deadline) != 0)
             return false;
     } else {
         unsigned level = htw__wheel_id_level(wheel, id);
@@ -394,7 +430,7 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
     if (htw__wheel_is_null(wheel) || timer == NULL || !htw__wheel_owns(wheel, timer))
         return false;
-    htw__bucket_unlink(&timer->_link, &wheel->nil);
+    unlink_fetching(&timer->_link, &wheel->nil);
     timer->_location = 0;
     wheel->cancelled++;
     HTW_ASSERT_WHEEL(wheel);
