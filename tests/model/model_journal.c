@@ -50,15 +50,15 @@ struct model_job {
     bool is_durable;
     unsigned key; /* 0: none */
     uint64_t buried;
-    uint64_t steps_listed; /* plus 1, when it was listed last */
-    unsigned char sum;     /* of the payload */
+    uint64_t listed;   /* the list that had it last */
+    unsigned char sum; /* of the payload */
     size_t size;
 };
 
 static const char *const names[QUEUES] = { NULL, "a", "b" }; /* "b" has a policy */
 static struct model_arguments arguments;
 static struct random_source source;
-static uint64_t history, steps_done, burials;
+static uint64_t history, steps_done, burials, lists;
 static struct model_job jobs[JOBS_MAX]; /* in the order of putting */
 static size_t job_count;
 static int64_t paused_until_ns[QUEUES];
@@ -302,6 +302,59 @@ static unsigned random_queue(void) {
     return first + (unsigned)random_below(&source, QUEUES - first);
 }
 
+static bool is_listed_before(const struct model_job *a, const struct model_job *b) {
+    if (a->state == HTW_JOB_BURIED)
+        return a->buried < b->buried || (a->buried == b->buried && a != b);
+    if (a->state == HTW_JOB_LEASED)
+        return a != b; /* in no certain order after an open */
+    bool is_by_time = a->state == HTW_JOB_DELAYED;
+    if (is_by_time && a->deadline_ns != b->deadline_ns)
+        return a->deadline_ns < b->deadline_ns;
+    return is_by_time ? a->id < b->id : is_before(a, b);
+}
+
+struct listing {
+    unsigned queue;
+    int state;
+    const struct model_job *last;
+};
+
+static bool compare_listed(void *context, const struct htw_job_info *info) {
+    struct listing *listing = context;
+    struct model_job *job = job_of(info->id);
+    if (job == NULL || job->state != listing->state || job->queue != listing->queue)
+        fail("listed in a wrong state", info->id, job == NULL ? -1 : job->state);
+    if (listing->last != NULL && listing->last->state == job->state &&
+        !is_listed_before(listing->last, job))
+        fail("listed out of order", info->id, listing->state);
+    if (info->payload_size != job->size || sum_of(info->payload, job->size) != job->sum ||
+        info->attempts != job->attempts || info->priority != job->priority ||
+        info->releases != job->releases || info->timeouts != job->timeouts ||
+        info->buries != job->buries || info->kicks != job->kicks ||
+        info->lease_ns != job->lease_ns || info->key_size != (job->key > 0) ||
+        (job->key > 0 && *(const char *)info->key != (char)job->key))
+        fail("listed with other contents", info->id, 0);
+    if ((job->state == HTW_JOB_DELAYED && info->deadline_ns != job->deadline_ns) ||
+        (job->state == HTW_JOB_LEASED && !is_delivered(job) && info->deadline_ns != job->end_ns))
+        fail("listed with another time", info->id, info->deadline_ns);
+    if (job->listed == lists || (info->queue == NULL) != (names[job->queue] == NULL) ||
+        (info->queue != NULL && strcmp(info->queue, names[job->queue]) != 0))
+        fail("listed twice, or with another queue", info->id, (int64_t)lists);
+    listing->last = job;
+    job->listed = lists;
+    return true;
+}
+
+static void compare_one(void) {
+    if (job_count == 0)
+        return;
+    struct model_job *job = &jobs[random_below(&source, job_count)];
+    struct listing listing = { .queue = job->queue, .state = job->state };
+    lists++;
+    expect(htw_journal_peek(journal, job->id, compare_listed, &listing),
+           has_ended(job) ? -ENOENT : 0, "htw_journal_peek", job->id);
+}
+
 /* Jobs that are due are read, and memory is made free, step by step. */
 static void settle(void) {
     last.deadline_ns = INT64_MIN;
@@ -328,17 +381,6 @@ static void settle(void) {
         if (jobs[i].state != ENDED && (int)peek(&jobs[i]).state != jobs[i].state)
             fail("the state is wrong", jobs[i].id, (int64_t)peek(&jobs[i]).state);
     fail("the counts are wrong", 0, (int64_t)in_flight);
-}
-
-static bool is_listed_before(const struct model_job *a, const struct model_job *b) {
-    if (a->state == HTW_JOB_BURIED)
-        return a->buried < b->buried || (a->buried == b->buried && a != b);
-    if (a->state == HTW_JOB_LEASED)
-        return a != b; /* in no certain order after an open */
-    bool is_by_time = a->state == HTW_JOB_DELAYED;
-    if (is_by_time && a->deadline_ns != b->deadline_ns)
-        return a->deadline_ns < b->deadline_ns;
-    return is_by_time ? a->id < b->id : is_before(a, b);
 }
 
 /* ---- the steps */
@@ -441,30 +483,6 @@ static void put(void) {
     job_count++;
 }
 
-struct listing {
-    unsigned queue;
-    int state;
-    const struct model_job *last;
-};
-
-static bool compare_listed(void *context, const struct htw_job_info *info) {
-    struct listing *listing = context;
-    struct model_job *job = job_of(info->id);
-    if (job == NULL || job->state != listing->state || job->queue != listing->queue)
-        fail("listed in a wrong state", info->id, job == NULL ? -1 : job->state);
-    if (listing->last != NULL && listing->last->state == job->state &&
-        !is_listed_before(listing->last, job))
-        fail("listed out of order", info->id, listing->state);
-    if (info->payload_size != job->size || sum_of(info->payload, job->size) != job->sum ||
-        info->attempts != job->attempts || info->priority != job->priority ||
-        info->releases != job->releases || info->timeouts != job->timeouts ||
-        info->buries != job->buries || info->kicks != job->kicks || info->lease_ns != job->lease_ns)
-        fail("listed with other contents", info->id, 0);
-    listing->last = job;
-    job->steps_listed = steps_done + 1;
-    return true;
-}
-
 static void list(void) {
     struct htw_list_place place = { { 0 } };
     struct listing listing = { .queue = (unsigned)random_below(&source, QUEUES),
@@ -472,6 +490,7 @@ static void list(void) {
     uint32_t page = 1 + (uint32_t)random_below(&source, random_one_in(&source, 2) ? 9 : 300);
     size_t count_before = job_count;
     int count;
+    lists++;
     if (options.deliver != NULL && listing.queue == DEFAULT && listing.state < HTW_JOB_BURIED)
         return; /* those that wait are not sure to have been read */
     do {
@@ -482,7 +501,7 @@ static void list(void) {
     } while (count == (int)page);
     for (size_t i = 0; i < count_before; i++)
         if (jobs[i].queue == listing.queue && jobs[i].state == listing.state &&
-            jobs[i].steps_listed != steps_done + 1)
+            jobs[i].listed != lists)
             fail("not listed", jobs[i].id, listing.state);
 }
 
@@ -816,8 +835,10 @@ static void step(void) {
     if (kinds[i].settles_before)
         settle();
     kinds[i].take();
-    if (kinds[i].settles_after)
+    if (kinds[i].settles_after) {
         settle();
+        compare_one();
+    }
 }
 
 static int count_blocks(void *context, int columns, char **values, char **column_names) {

@@ -183,7 +183,7 @@ JOURNAL_TEST(look_waits_for_memory_to_follow_the_file) {
 struct visitor {
     struct journal_fixture *f;
     size_t visits, live_bytes; /* the most that was allocated in a visit */
-    bool has_failed;
+    bool ends, has_failed;
 };
 
 static bool use_journal(void *context, const struct htw_job_info *info) {
@@ -194,7 +194,8 @@ static bool use_journal(void *context, const struct htw_job_info *info) {
     visitor->visits++;
     visitor->has_failed |= htw_journal_put(f->journal, START_NS + HTW_HOUR, "y", 1, &id) != 0 ||
                            htw_journal_peek(f->journal, info->id, see_state, &state) != 0 ||
-                           state != (int)info->state || htw_journal_cancel(f->journal, id) != 0;
+                           state != (int)info->state || htw_journal_cancel(f->journal, id) != 0 ||
+                           (visitor->ends && htw_journal_done(f->journal, info->id) != 0);
     return true;
 }
 
@@ -202,14 +203,17 @@ JOURNAL_TEST(look_holds_nothing_while_a_job_is_visited) {
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         struct htw_list_place place = { { 0 } };
         struct visitor visitor = { .f = f };
+        struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
         open_for_lease(f, in_memory);
         uint64_t id = put_sized(f, "q", "x", 1);
         put_sized(f, "q", "x", 1);
         assert_int_equal(htw_journal_peek(f->journal, id, use_journal, &visitor), 0);
+        visitor.ends = true;
         assert_int_equal(
             htw_journal_list(f->journal, "q", HTW_JOB_READY, &place, 9, use_journal, &visitor), 2);
         assert_int_equal(visitor.visits, 3);
         assert_false(visitor.has_failed);
+        assert_int_equal(htw_journal_get_queue(f->journal, "q", &stats), -ENOENT);
         journal_close(f);
     }
 }
@@ -266,11 +270,17 @@ static struct peeker {
 } peeker;
 
 static void *peek_on(void *unused) {
+    struct htw_journal *journal = peeker.f->journal;
     size_t count = 0;
     (void)unused;
-    while (!atomic_load(&peeker.is_over))
-        if (htw_journal_peek(peeker.f->journal, peeker.id, count_job, &count) != 0)
-            return "a peek has failed";
+    while (!atomic_load(&peeker.is_over)) {
+        struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+        if (htw_journal_peek(journal, peeker.id, count_job, &count) != 0 ||
+            listed(peeker.f, HTW_JOB_READY) != 1 ||
+            htw_journal_get_queue(journal, "q", &stats) != 0 ||
+            htw_journal_list_queues(journal, see_queue, &stats) != 0 || stats.ready != 1)
+            return "a look has failed";
+    }
     return NULL;
 }
 
@@ -292,7 +302,7 @@ JOURNAL_TEST(look_leaves_no_change_behind) {
     sem_init(&peeker.told, 0, 0);
     assert_int_equal(pthread_create(&thread, NULL, peek_on, NULL), 0);
     for (int i = 0; i < 2000; i++) {
-        assert_int_equal(htw_journal_put(f->journal, HTW_NEVER_NS, "y", 1, NULL), 0);
+        journal_put_struct(f, JOB(.queue = "q", .deadline_ns = HTW_NEVER_NS));
         assert_int_equal(htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, tell, NULL, NULL),
                          0);
         clock_gettime(CLOCK_REALTIME, &end);
