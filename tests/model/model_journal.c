@@ -322,7 +322,8 @@ struct listing {
 static bool compare_listed(void *context, const struct htw_job_info *info) {
     struct listing *listing = context;
     struct model_job *job = job_of(info->id);
-    if (job == NULL || job->state != listing->state || job->queue != listing->queue)
+    if (job == NULL || (int)info->state != job->state || job->state != listing->state ||
+        job->queue != listing->queue)
         fail("listed in a wrong state", info->id, job == NULL ? -1 : job->state);
     if (listing->last != NULL && listing->last->state == job->state &&
         !is_listed_before(listing->last, job))
