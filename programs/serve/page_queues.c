@@ -194,23 +194,30 @@ static void print_metric(FILE *out, const struct selection *self, const char *na
     }
 }
 
-static void print_metrics(struct htw__page_ask *ask, const struct selection *self) {
+struct metrics {
+    struct htw__server_numbers server;
+    uint64_t left_out;
+};
+
+static const struct htw__metric metrics[] = {
+#define METRIC(name, member, help) HTW__METRIC(struct metrics, name, member, help)
+    METRIC("htw_journal_queues_left_out", left_out,
+           "queues that the metrics of each queue leave out: those with the fewest jobs"),
+    METRIC("htw_serve_connections", server.connections, "connections now"),
+    METRIC("htw_serve_producers", server.producers, "connections that have put jobs"),
+    METRIC("htw_serve_workers", server.workers, "connections that have reserved jobs"),
+    METRIC("htw_serve_waiting", server.waiting, "connections that wait for a job"),
+    HTW__METRICS_END,
+};
+
+static void print_metrics(const struct htw__page_ask *ask, const struct selection *self) {
     FILE *out = ask->http->out;
-    struct htw__server_numbers numbers = htw__server_numbers(ask->page->server);
-    htw__prometheus_value(
-        out, "htw_journal_queues_left_out",
-        "queues that the metrics of each queue leave out: those with the fewest jobs",
-        self->queues - self->count);
+    const struct metrics numbers = { htw__server_numbers(ask->page->server),
+                                     self->queues - self->count };
+    htw__prometheus_values(out, metrics, &numbers);
     print_metric(out, self, "htw_journal_queue_jobs", "jobs of a queue now", DELAYED, BURIED);
     print_metric(out, self, "htw_journal_queue_waiting", "requests that wait for a job of a queue",
                  WAITING, WAITING);
-    htw__prometheus_value(out, "htw_serve_connections", "connections now", numbers.connections);
-    htw__prometheus_value(out, "htw_serve_producers", "connections that have put jobs",
-                          numbers.producers);
-    htw__prometheus_value(out, "htw_serve_workers", "connections that have reserved jobs",
-                          numbers.workers);
-    htw__prometheus_value(out, "htw_serve_waiting", "connections that wait for a job",
-                          numbers.waiting);
 }
 
 int htw__page_metrics(struct htw__page_ask *ask) {

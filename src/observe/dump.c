@@ -76,22 +76,16 @@ static void write_count(FILE *stream, const struct htw__site_count *count, bool 
 
 /* Of sites without a timer those follow of which something was counted. */
 static void write_sites(FILE *stream, const struct htw__census *census, bool has_numbers) {
-    bool is_first = true;
     for (uint32_t i = 0; i < census->site_count; i++) {
         const struct htw__site_count *count = &census->sites[i];
-        if (count->pending == 0 && !(has_numbers && htw__site_is_counted(count)))
-            continue;
-        if (is_first)
-            fprintf(stream, "   pending  the first%s  site\n",
-                    has_numbers ? "  wake-ups     armed cancelled   expired      late  ms in it"
-                                : "");
-        is_first = false;
-        write_count(stream, count, has_numbers);
+        if (count->pending > 0 || (has_numbers && htw__site_is_counted(count)))
+            write_count(stream, count, has_numbers);
     }
 }
 
 static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
                          const struct htw__census *census) {
+    bool has_numbers = htw__mode(scheduler) & HTW_OBSERVE_SITES;
     uint64_t pending = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < census->site_count; i++) {
@@ -100,7 +94,10 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
     }
     fprintf(stream, "scheduler %s: %" PRIu64 " pending, %" PRIu32 " %s\n", scheduler->thread_name,
             pending, count, count == 1 ? "site" : "sites");
-    write_sites(stream, census, htw__mode(scheduler) & HTW_OBSERVE_SITES);
+    if (pending > 0 || has_numbers)
+        fprintf(stream, "   pending  the first%s  site\n",
+                has_numbers ? "  wake-ups     armed cancelled   expired      late  ms in it" : "");
+    write_sites(stream, census, has_numbers);
     if (census->tick_count > 0)
         fputs("next        timers  the first    site\n", stream);
     for (uint32_t i = 0; i < census->tick_count; i++) {

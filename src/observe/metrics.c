@@ -74,12 +74,6 @@ void htw__metric_write(FILE *stream, const struct htw__metric *metric, const cha
         fprintf(stream, "%" PRIu64 "\n", value);
 }
 
-void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value) {
-    const struct htw__metric metric = { .name = name, .help = help };
-    htw__metric_describe(stream, &metric, &metric);
-    htw__metric_write(stream, &metric, "", &value);
-}
-
 void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, const void *stats) {
     for (const struct htw__metric *metric = metrics; metric->member != NULL; metric++)
         if (metric->name != NULL) {

@@ -104,9 +104,6 @@ HTW__SHARED void htw__metric_describe(FILE *stream, const struct htw__metric *me
 HTW__SHARED void htw__metric_write(FILE *stream, const struct htw__metric *metric,
                                    const char *labels, const void *stats);
 
-/* A whole metric of one sample. */
-void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value);
-
 /* All metrics of a struct of statistics. */
 HTW__SHARED void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics,
                                         const void *stats);
