@@ -15,8 +15,21 @@
  * held under which it found the request: of a shard, a condition or a CPU. The owner takes each of
  * these locks to unlink the request. From then on no other thread can find it.
  *
- * base/lock.h has the order of locks. No lock is held while a hook runs; the allocator may be
- * called with any.
+ * The life of a request that waits on keys until an event, with the lock that each step takes. No lock is held while
+ * a hook runs; the allocator may be called with any. base/lock.h has the order of locks.
+ *
+ *     begin_submission()        submit.c     none: this thread owns the request
+ *     htw__call_try_complete()  owner.h      a hook
+ *     htw__watch_link()         watch.c      the shard of each key; inside it, the memory of cells
+ *     htw__call_try_complete()  owner.h      a hook
+ *     htw__timeout_begin()      timeout.c    the CPU; inside it, the scheduler if the timeout is the earliest (alarm.c)
+ *     htw__request_disown()     owner.h      none: any thread may own it now
+ *
+ *     htw__walk_begin()         walk.c       the shard of the event's key: owns the request
+ *     htw__call_try_complete()  owner.h      a hook
+ *     htw__timeout_end()        timeout.c    the CPU that counts the request
+ *     htw__watch_unlink()       watch.c      the shard of each key, as above
+ *     htw__call_last_hooks()    owner.c      hooks; between them the state becomes 0
  */
 #ifndef HTW_SRC_PURGATORY_STATE_H
 #define HTW_SRC_PURGATORY_STATE_H
