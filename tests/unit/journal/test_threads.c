@@ -94,6 +94,26 @@ JOURNAL_TEST(journal_threads_put_and_cancel_and_each_job_is_delivered_or_cancell
     use_real_time(f, 4);
     f->options.parallel = 4;
     run_threads(f);
+    strcat(f->path, "-of-a-program"); /* which the writer looks into again and again */
+    journal_execute(f, "PRAGMA journal_mode = WAL");
+    f->options.is_guest = true;
+    f->options.inbox_ns = HTW_MILLISECOND;
+    f->seen_count = 0;
+    run_threads(f);
+}
+
+/* Nothing but a slot wakes the writer, since no job ends. */
+JOURNAL_TEST(journal_reads_what_memory_had_no_room_for_when_others_were_delivered) {
+    enum { JOBS = 300 };
+    use_real_time(f, 1);
+    f->options.max_memory = 16 << 10;
+    f->keeps = true;
+    journal_open(f);
+    int64_t now = htw_scheduler_now_by(f->scheduler, HTW_CLOCK_REALTIME);
+    for (int i = 0; i < JOBS; i++)
+        journal_put(f, now + HTW_SECOND - START_NS, "x");
+    assert_true(journal_stats(f).in_memory < JOBS);
+    assert_true(await_seen(f, JOBS));
 }
 
 /* ---- a full queue */
