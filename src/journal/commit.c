@@ -112,20 +112,11 @@ static bool is_in_memory_only(const struct htw__change *change) {
     return change->step_count > 0 && change->step_count == parts_of(change);
 }
 
-/* Whether it ends, buries or releases jobs, and may use the room that is kept for that. */
-static bool change_frees(const struct htw__change *change) {
-    bool frees = change->job_count == 0 && change->special.policy == NULL;
-    for (size_t i = 0; i < change->step_count; i++)
-        frees = frees && (change->steps[i].kind <= HTW__STEP_EXPIRE ||
-                          change->steps[i].kind == HTW__STEP_NONE);
-    return frees;
-}
-
-static bool batch_frees(const struct htw__change *batch) {
-    bool frees = true;
-    for (; batch != NULL; batch = batch->next)
-        frees = frees && change_frees(batch);
-    return frees;
+/* Whether it puts nothing, and may use the room that is kept for what ends, buries, releases or leases jobs. */
+static bool frees(const struct htw__change *batch) {
+    while (batch != NULL && batch->job_count == 0 && batch->special.policy == NULL)
+        batch = batch->next;
+    return batch == NULL;
 }
 
 /* 0, also if the change is not possible and nothing of it was written; otherwise the whole transaction has failed. */
@@ -164,7 +155,7 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
         htw__database_rollback(database);
         return error;
     }
-    error = htw__database_commit(database, next_id, batch_frees(batch));
+    error = htw__database_commit(database, next_id, frees(batch));
     if (error == 0)
         return 0;
     char sentence[HTW__JOURNAL_SENTENCE];

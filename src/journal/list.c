@@ -61,13 +61,8 @@ static bool add_memory(struct htw_journal *journal, uint32_t queue_number,
     const struct htw__queue *queue = htw__queues_find_number(&journal->queues, queue_number);
     strcpy(name, queue == NULL ? "" : queue->name);
     const struct htw__job *job = htw__jobs_find(&journal->jobs, info->id);
-    bool is_flying = job != NULL && //
-                     (job->state == HTW__JOB_DELIVERING || job->state == HTW__JOB_IN_FLIGHT);
-    if (is_flying || (job != NULL && job->state == HTW__JOB_LEASED))
-        info->state = HTW_JOB_LEASED;
-    else if (job != NULL && job->state == HTW__JOB_READY)
-        info->state = HTW_JOB_READY;
     if (job != NULL) {
+        info->state = htw__job_state(journal, job);
         info->attempts = job->counters.attempts;
         info->timeouts = job->counters.timeouts;
         if (job->state == HTW__JOB_LEASED)

@@ -19,6 +19,13 @@ enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
     return is_due ? HTW_JOB_READY : htw__filed_state(where);
 }
 
+enum htw_job_state htw__job_state(const struct htw_journal *journal, const struct htw__job *job) {
+    if (job->state == HTW__JOB_WAITING)
+        return job->position.deadline_ns <= htw__journal_now(journal) ? HTW_JOB_READY
+                                                                      : HTW_JOB_DELAYED;
+    return job->state == HTW__JOB_READY ? HTW_JOB_READY : HTW_JOB_LEASED;
+}
+
 enum htw__job_state htw__state_in_memory(const struct htw__whereabouts *where) {
     static const enum htw__job_state states[] = { HTW__JOB_WAITING, HTW__JOB_READY, HTW__JOB_LEASED,
                                                   HTW__JOB_QUEUED };

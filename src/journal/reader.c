@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.c - brings the jobs of the near future from the file into memory. */
+/* reader.c - brings the jobs of the near future from the file into memory, in turn with what moves the windows of queues. */
 #include "reader.h"
 
 #include "../base/clock.h"
 #include "load.h"
 
-#include <string.h>
+#include <errno.h>
 
 /* The last place of a bucket in the order of delivery. */
 static struct htw__position end_of_bucket(uint64_t bucket) {
@@ -170,10 +170,6 @@ static int scan(struct htw_journal *journal) {
     return 0;
 }
 
-int htw__reader_step(struct htw_journal *journal) {
-    return journal->reader.is_scanning ? scan(journal) : find_bucket(journal);
-}
-
 /* ---- jobs that are put, and jobs that are dropped */
 
 bool htw__reader_covers(struct htw_journal *journal, struct htw__position position) {
@@ -199,4 +195,32 @@ void htw__reader_evict(struct htw_journal *journal) {
     journal->evict_above = journal->waiting_max;
     if (journal->jobs.waiting_bytes > journal->waiting_max / 4 * 3)
         journal->evict_above = 2 * journal->jobs.waiting_bytes;
+}
+
+/* ---- a step of the reader, and of the windows */
+
+/* Of all, where there is no memory, or another program has locked the file. */
+#define PAUSE_NS (100 * HTW_MILLISECOND)
+
+bool htw__readers_have_work(const struct htw_journal *journal) {
+    if (journal->slot_count == 0 || journal->is_closing || journal->has_failed ||
+        (journal->reader.paused_ns != 0 && htw__clock_monotonic_ns() < journal->reader.paused_ns))
+        return false;
+    return htw__reader_has_work(journal) || htw__window_has_work(journal);
+}
+
+static void pause_or_stop(struct htw_journal *journal, int error) {
+    if (error == -ENOMEM || error == -EBUSY)
+        journal->reader.paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
+    else if (error != 0)
+        htw__journal_stop(journal);
+}
+
+void htw__readers_step(struct htw_journal *journal) {
+    journal->reader.paused_ns = 0;
+    if (htw__reader_has_work(journal))
+        pause_or_stop(journal, journal->reader.is_scanning ? scan(journal) : find_bucket(journal));
+    if (!journal->has_failed && htw__window_has_work(journal))
+        pause_or_stop(journal, htw__window_step(journal));
+    pthread_cond_broadcast(&journal->read);
 }

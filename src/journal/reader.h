@@ -20,7 +20,7 @@
 
 #include "state.h"
 
-/* ---- all: readers.c */
+/* ---- the reader and the windows */
 
 /* Whether one has something to do now. */
 bool htw__readers_have_work(const struct htw_journal *journal);
@@ -31,7 +31,6 @@ void htw__readers_step(struct htw_journal *journal);
 /* ---- each: if the journal is neither closed nor has failed. A step returns 0 or an error */
 
 bool htw__reader_has_work(const struct htw_journal *journal);
-int htw__reader_step(struct htw_journal *journal);
 
 bool htw__window_has_work(const struct htw_journal *journal);
 int htw__window_step(struct htw_journal *journal);

@@ -37,13 +37,6 @@ bool htw__step_waits(const struct htw_journal *journal, const struct htw__step *
     return step->key == NULL && job != NULL && job->is_held && !job->is_granted;
 }
 
-static enum htw_job_state state_of(const struct htw_journal *journal, const struct htw__job *job) {
-    if (job->state == HTW__JOB_WAITING)
-        return job->position.deadline_ns <= htw__journal_now(journal) ? HTW_JOB_READY
-                                                                      : HTW_JOB_DELAYED;
-    return job->state == HTW__JOB_READY ? HTW_JOB_READY : HTW_JOB_LEASED;
-}
-
 /* Whether the step can be made from this state. */
 static int check(const struct htw__step *step) {
     bool is_leased = step->from == HTW_JOB_LEASED, is_wrong = false;
@@ -77,7 +70,7 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
     struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
     if (job == NULL || step->key != NULL)
         return 0;
-    step->from = state_of(journal, job);
+    step->from = htw__job_state(journal, job);
     step->counters = job->counters;
     step->queue = job->queue;
     step->filed = job->filed;
@@ -237,7 +230,8 @@ static int check_held(const struct htw_journal *journal, struct htw__step *step)
     const struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
     if (job->holder->is_written)
         return 0;
-    step->from = job->holder->kind == HTW__STEP_LEASE ? HTW_JOB_LEASED : state_of(journal, job);
+    step->from =
+        job->holder->kind == HTW__STEP_LEASE ? HTW_JOB_LEASED : htw__job_state(journal, job);
     return check(step);
 }
 
@@ -291,10 +285,8 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
     if (ends && step->attempt == 0 && !journal->counts_queues)
         return htw__database_remove(&journal->database, step->id);
     error = htw__database_fetch(&journal->database, step->id, &row, &where);
-    if (error == -ENOENT && step->is_optional) /* ended by its key in this transaction */
-        step->kind = HTW__STEP_NONE;
     if (error != 0)
-        return step->kind == HTW__STEP_NONE ? 0 : error;
+        return error;
     const struct htw__whereabouts before = where;
     uint32_t queue = row.queue;
     if (!step->is_held) {
@@ -302,14 +294,11 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
         step->counters = where.counters;
         error = check(step);
     }
-    bool is_left_out = error != 0 && step->is_optional;
     if (error == 0 && !ends)
         error = move_in_memory(journal, step, &row, &where);
     htw__database_fetch_end(&journal->database);
-    if (is_left_out)
-        step->kind = HTW__STEP_NONE;
-    if (is_left_out || error != 0)
-        return is_left_out ? 0 : error;
+    if (error != 0)
+        return error;
     error = ends ? htw__database_remove(&journal->database, step->id)
                  : htw__database_move(&journal->database, step->id, &where);
     if (error == 0)
@@ -322,6 +311,10 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
 int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     bool ends = htw__step_ends(step);
     int error = write_step(journal, step, ends);
+    if (step->is_optional && (error == -ENOENT || error == -EALREADY)) {
+        step->kind = HTW__STEP_NONE;
+        error = 0;
+    }
     step->is_written = error == 0 && !step->is_in_memory_only;
     return error == -ENOENT && ends ? htw__inbox_remove(&journal->database, step->id) : error;
 }
