@@ -20,6 +20,17 @@ PURGATORY_TEST(purgatory_checks_later_run_no_hook_in_the_call_and_are_merged) {
     }
 }
 
+PURGATORY_TEST(purgatory_checks_later_of_different_keys_are_all_made) {
+    static const char *const keys[] = { "", "k", "kk" };
+    for (char name = 'a'; name <= 'c'; name++)
+        watch(purgatory_case_waiter(test, name), HTW_SECOND, keys[name - 'a']);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(check_key_later(test, keys[i]), 0);
+    purgatory_case_advance(test, 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(test->waiters[i].asked, 2 + 1);
+}
+
 PURGATORY_TEST(purgatory_check_later_that_is_pending_ends_with_the_purgatory) {
     static const char *const keys[] = { "k", "l", "m" };
     watch_two(test);
