@@ -126,11 +126,11 @@ static int link_to_keys(struct htw_request *request, const struct htw__key *keys
         request->_place._many._bytes = bytes;
         request->_flags |= HTW__REQUEST_MANY;
     }
-    for (const struct htw__key *key = keys; key < keys + count; key++) {
-        struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, key->hash);
+    for (size_t i = 0; i < count; i++) {
+        struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, keys[i].hash);
         struct htw__watch *watch = htw__request_watch(request, request->_count);
         htw__lock_acquire(&shard->first.lock);
-        int error = htw__watch_link(purgatory, shard, request, watch, key);
+        int error = htw__watch_link(purgatory, shard, request, watch, &keys[i]);
         htw__lock_release(&shard->first.lock);
         if (error != 0)
             return error;
