@@ -139,7 +139,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
                                                    htw__attributes_bytes(attributes));
 }
 
-/* In a frame: the thread that ended the timer is still in a call of the library, and a hook that
+/* In a frame: the thread that ended the timer is still in a call of the library, and a hook or visitor that
    stopped the scheduler would destroy what that call uses. */
 static void call_hook(struct htw_scheduler *scheduler, const struct htw__attributes *attributes) {
     struct htw__callback_frame frame = { .scheduler = scheduler };
@@ -155,6 +155,18 @@ void htw__timer_end_release(struct htw_scheduler *scheduler, const struct htw__t
     if (ended->attributes->release != NULL)
         call_hook(scheduler, ended->attributes);
     htw__attributes_destroy(scheduler, ended->attributes);
+}
+
+void htw__timer_ends_release(struct htw_scheduler *scheduler, const struct htw__timer_end ended[],
+                             uint32_t count, htw_unexpired_visitor *visitor, void *context) {
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__callback_frame_push(&frame);
+    for (uint32_t i = 0; i < count; i++) {
+        if (visitor != NULL)
+            HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &ended[i].unexpired));
+        htw__timer_end_release(scheduler, &ended[i]);
+    }
+    htw__callback_frame_pop(&frame);
 }
 
 /* Makes this run the last one. The thread that runs the callback ends the timer. */

@@ -156,6 +156,10 @@ static inline void *htw__timer_end_arg(const struct htw__timer_end *ended) {
 /* Step 2, with no lock held: calls the release hook, if any, and frees the attributes. */
 void htw__timer_end_release(struct htw_scheduler *scheduler, const struct htw__timer_end *ended);
 
+/* The same for several; before, the visitor is called for each. It may be NULL. */
+void htw__timer_ends_release(struct htw_scheduler *scheduler, const struct htw__timer_end ended[],
+                             uint32_t count, htw_unexpired_visitor *visitor, void *context);
+
 /* Cancels a timer. Under the lock of its shard. After HTW_CANCELLED the caller must call
    htw__timer_end_release() with `*ret_ended`, when it has unlocked the shard. */
 enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record *record,

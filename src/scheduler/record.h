@@ -25,7 +25,6 @@ enum htw__state {
     HTW__QUEUED = 3,
     HTW__RUNNING = 4,
     HTW__DONE = 5,
-    HTW__DRAINED = 6,
     HTW__STATE = 7 /* the bits of these */
 };
 
@@ -54,10 +53,7 @@ struct htw__record {
         struct {
             union {
                 struct htw_timer timer;
-                struct { /* while it is in no wheel; must not overlap timer._location */
-                    struct htw__record *next;
-                    struct htw__shard *shard;
-                };
+                struct htw__shard *shard; /* while an executor has it */
             };
             union { /* the same until the record is free: visits read it under the lock */
                 htw_callback *callback;

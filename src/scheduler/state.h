@@ -26,9 +26,9 @@
  *     state     the timer is                        next state, and when
  *     FREE      not armed                           PENDING  armed; under the lock
  *     PENDING   in the wheel                        QUEUED   due; by the expirer, under the lock
- *                                                   DONE     cancelled; under the lock
+ *                                                   DONE     cancelled, or handed back by stop;
+ *                                                            under the lock
  *                                                   CLAIMED  cancelled from another shard; no lock
- *                                                   DRAINED  by stop; under the lock
  *     QUEUED    in a batch, and due                 RUNNING  its callback starts; under the lock
  *                                                            if the timer has attributes
  *                                                   PENDING  rescheduled, its group paused, or by
@@ -39,7 +39,6 @@
  *                                                   DONE     its callback has returned
  *     CLAIMED   ended; its record is in the wheel   FREE     under the lock
  *     DONE      ended; its record may be in a batch FREE     under the lock
- *     DRAINED   handed back by stop                 FREE     under the lock
  *
  * "The lock" is that of the timer's shard. A step that two threads may attempt at once is a
  * compare-and-swap of the record's status, so exactly one of them takes it.

@@ -1,84 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* stop.c - htw_scheduler_stop(): ends the threads, then hands each timer that is left to the
    visitor. */
-#include "../base/user_code.h"
 #include "attributes.h"
 #include "observe.h"
 
-/* ---- the timers of a shard, as a list linked by `next` */
-
-/* Puts a record that has left its wheel on the list, unless it was cancelled. Under the lock. */
-static void drain(struct htw__record *record, struct htw__record **list) {
+/* Ends a timer that has left its wheel. False: it was claimed, and htw__shard_reclaim() frees it. Under the lock. */
+static bool end_unrun(struct htw__shard *shard, struct htw__record *record,
+                      struct htw__timer_end *ret_ended) {
     uint64_t status = htw__status_of(record);
     do {
         if (htw__status_state(status) != HTW__PENDING)
-            return; /* claimed: htw__shard_reclaim() frees it */
-    } while (!htw__status_change(
-        record, &status, htw__status_in(status, HTW__DRAINED, status & HTW__HAS_ATTRIBUTES)));
-    record->next = *list;
-    *list = record;
+            return false;
+    } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
+    htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
+    ret_ended->unexpired.stack =
+        shard->scheduler->calls->stack_of(shard, ret_ended->unexpired.handle);
+    htw__counter_add(&shard->handed_back, 1);
+    HTW__ANNOTATE_TAKE_OVER(record);
+    htw__shard_free_record(shard, record);
+    return true;
 }
 
-/* A slice of a wheel. Returns whether there is more. */
-static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
-                        struct htw__record **list) {
+/* Returns whether there is more. Otherwise the expirer need not serve this any more. */
+static bool hand_back_slice(struct htw__clockwork *clockwork, htw_unexpired_visitor *visitor,
+                            void *context) {
+    struct htw__shard *shard = clockwork->shard;
+    struct htw__timer_end ended[HTW__SLICE];
     struct htw_timer *timer = NULL;
+    uint32_t count = 0;
     htw__lock_acquire(&shard->lock);
     for (unsigned i = 0; i < HTW__SLICE; i++) {
-        timer = htw_wheel_drain(wheel);
-        if (timer == NULL)
+        timer = clockwork->previous == NULL ? NULL : htw_wheel_drain(clockwork->previous);
+        if (timer == NULL && (timer = htw_wheel_drain(clockwork->wheel)) == NULL)
             break;
-        drain(htw__record_of(timer), list);
+        count += end_unrun(shard, htw__record_of(timer), &ended[count]);
     }
+    if (timer == NULL)
+        htw__clockwork_set_wake_tick(clockwork, HTW_NEVER_TICK);
     htw__lock_release(&shard->lock);
+    htw__timer_ends_release(shard->scheduler, ended, count, visitor, context);
     return timer != NULL;
 }
 
-/* All are drained before the first is handed back: no visitor or hook can cancel one of them. */
-static struct htw__record *drain_all(struct htw__shard *shard) {
-    struct htw__record *list = NULL;
-    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
-        const struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
-        while (clockwork != NULL && clockwork->previous != NULL &&
-               drain_slice(shard, clockwork->previous, &list))
-            ;
-        while (clockwork != NULL && drain_slice(shard, clockwork->wheel, &list))
-            ;
-    }
-    return list;
-}
-
-static void hand_back(struct htw__shard *shard, struct htw__record *record,
-                      htw_unexpired_visitor *visitor, void *context) {
-    struct htw__timer_end ended;
-    htw__lock_acquire(&shard->lock);
-    htw__attributes_detach(shard, record, htw__status_of(record) & HTW__HAS_ATTRIBUTES, &ended);
-    ended.unexpired.stack = shard->scheduler->calls->stack_of(shard, ended.unexpired.handle);
-    htw__counter_add(&shard->handed_back, 1);
-    HTW__ANNOTATE_TAKE_OVER(record);
-    record->timer = (struct htw_timer) { 0 };
-    htw__shard_free_record(shard, record);
-    htw__lock_release(&shard->lock);
-    if (visitor != NULL)
-        HTW__CALL_USER("a visitor", shard->scheduler, visitor, visitor(context, &ended.unexpired));
-    htw__timer_end_release(shard->scheduler, &ended);
-}
-
 static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor, void *context) {
-    struct htw__record *record = drain_all(shard);
-    while (record != NULL) {
-        struct htw__record *next = record->next;
-        hand_back(shard, record, visitor, context);
-        record = next;
-    }
-    htw__lock_acquire(&shard->lock);
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
         struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
-        /* order: Under the lock; the threads have ended. */
-        if (clockwork != NULL)
-            atomic_store_explicit(&clockwork->wake_tick, HTW_NEVER_TICK, memory_order_relaxed);
+        while (clockwork != NULL && hand_back_slice(clockwork, visitor, context))
+            ;
     }
-    htw__lock_release(&shard->lock);
     htw__shard_clean_up(shard);
 }
 
@@ -88,20 +57,14 @@ static void close_shard(struct htw__shard *shard) {
     htw__lock_release(&shard->lock);
 }
 
-/* ---- the call */
-
 static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor, void *context) {
     if (!htw__life_begin_stop(&scheduler->life))
         return;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         close_shard(&scheduler->shards[i]);
     htw__end_threads(scheduler);
-    /* In a frame: a visitor or hook that stopped the scheduler again would wait for itself. */
-    struct htw__callback_frame frame = { .scheduler = scheduler };
-    htw__callback_frame_push(&frame);
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         empty_shard(&scheduler->shards[i], visitor, context);
-    htw__callback_frame_pop(&frame);
     htw__life_end_stop(&scheduler->life);
 }
 

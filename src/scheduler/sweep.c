@@ -7,7 +7,6 @@
  * timer into the ring: `cursor` (group.h) moves from timer to timer until it reaches `end`. Timers
  * that join the group during the sweep are behind `end`.
  */
-#include "../base/user_code.h"
 #include "attributes.h"
 
 #include <htw/group.h>
@@ -99,21 +98,6 @@ static bool sweep_slice(struct sweep *sweep) {
     return true;
 }
 
-/* What follows for the timers that a slice has cancelled. */
-static void release_ended(struct htw_scheduler *scheduler, const struct sweep *sweep,
-                          htw_unexpired_visitor *visitor, void *context) {
-    /* In a frame: a visitor that stopped the scheduler would destroy what this thread uses. */
-    struct htw__callback_frame frame = { .scheduler = scheduler };
-    htw__callback_frame_push(&frame);
-    for (uint32_t i = 0; i < sweep->ended_count; i++) {
-        if (visitor != NULL)
-            HTW__CALL_USER("a visitor", scheduler, visitor,
-                           visitor(context, &sweep->ended[i].unexpired));
-        htw__timer_end_release(scheduler, &sweep->ended[i]);
-    }
-    htw__callback_frame_pop(&frame);
-}
-
 /* Returns how many timers were cancelled. */
 static int64_t run(struct sweep *sweep, htw_unexpired_visitor *visitor, void *context) {
     struct htw__shard *shard = sweep->group->shard;
@@ -126,7 +110,8 @@ static int64_t run(struct sweep *sweep, htw_unexpired_visitor *visitor, void *co
         needs_cleanup = htw__shard_needs_cleanup(shard);
         htw__lock_release(&shard->lock);
         cancelled += sweep->ended_count;
-        release_ended(shard->scheduler, sweep, visitor, context);
+        htw__timer_ends_release(shard->scheduler, sweep->ended, sweep->ended_count, visitor,
+                                context);
         if (more)
             htw__lock_acquire(&shard->lock);
     }

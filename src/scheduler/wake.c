@@ -22,28 +22,18 @@ void htw__waker_fini(struct htw__waker *waker) {
         htw__alarm_fini(&waker->alarm);
 }
 
-static void wake_at_own(struct htw__waker *waker, int64_t at_ns) {
-    htw__alarm_set(&waker->alarm, htw__after_ns(at_ns, waker->scheduler->timer_slack_ns));
-}
-
 /* An instant of another clock is converted. If a clock is set in between, the expirer wakes up and
    converts it anew; but it may have done so before it could see this timer. */
-static void wake_at_other(struct htw__waker *waker, const struct htw__clock *clock, int64_t at_ns) {
-    int64_t own_ns, again_ns = htw__own_from_ns(waker->scheduler, clock, at_ns);
+void htw__wake_at(struct htw__waker *waker, const struct htw__clock *clock, int64_t at_ns) {
+    const struct htw_scheduler *scheduler = waker->scheduler;
+    if (htw__is_manual(scheduler) || at_ns == HTW_NEVER_NS)
+        return;
+    int64_t own_ns, again_ns = htw__own_from_ns(scheduler, clock, at_ns);
     do {
         own_ns = again_ns;
-        wake_at_own(waker, own_ns);
-        again_ns = htw__own_from_ns(waker->scheduler, clock, at_ns);
+        htw__alarm_set(&waker->alarm, htw__after_ns(own_ns, scheduler->timer_slack_ns));
+        again_ns = htw__own_from_ns(scheduler, clock, at_ns);
     } while (own_ns - again_ns > HTW_MILLISECOND);
-}
-
-void htw__wake_at(struct htw__waker *waker, const struct htw__clock *clock, int64_t at_ns) {
-    if (htw__is_manual(waker->scheduler) || at_ns == HTW_NEVER_NS)
-        return;
-    if (clock == waker->scheduler->clock)
-        wake_at_own(waker, at_ns);
-    else
-        wake_at_other(waker, clock, at_ns);
 }
 
 void htw__wake_for_cleanup(struct htw__waker *waker) {

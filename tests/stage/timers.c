@@ -73,7 +73,7 @@ void timers_take_back(void *context, const struct htw_unexpired *unexpired) {
     REQUIRE(unexpired->callback != NULL && unexpired->handle != 0);
     count(&timers.visited);
     if (timer >= all[0] &&
-        timer < all[0] + STAGE_OWNERS * TIMERS) /* otherwise it is not of this scene */
+        timer < all[STAGE_OWNERS - 1] + TIMERS) /* otherwise it is not of this scene */
         receive_unless_hooked(timer);
 }
 
