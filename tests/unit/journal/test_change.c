@@ -300,3 +300,45 @@ JOURNAL_TEST(journal_refuses_what_would_exceed_max_memory_until_it_is_written) {
     journal_sync(f);
     assert_int_equal(htw_journal_put(f->journal, at, bytes, sizeof(bytes), NULL), 0); /* alone */
 }
+
+JOURNAL_TEST(journal_payload_and_key_of_any_size_come_whole) {
+    static const size_t sizes[] = { 0, 1, 255, 256, 257, 4096, 100000, 20000000 };
+    char *bytes = malloc(20000000);
+    assert_non_null(bytes);
+    memset(bytes, 'x', 20000000);
+    journal_open(f);
+    for (int round = 0; round < 2; round++) { /* from memory, and from the file */
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            int64_t after_ns = (round == 0 ? HTW_MINUTE : HTW_HOUR) + (int64_t)i;
+            journal_put_struct(f, JOB(.deadline_ns = START_NS + after_ns,
+                                      .payload = sizes[i] == 0 ? NULL : bytes,
+                                      .payload_size = sizes[i], .key = i % 2 == 0 ? NULL : bytes,
+                                      .key_size = i % 2 == 0 ? 0 : i - 1));
+        }
+        if (round == 1) {
+            journal_close(f);
+            journal_open(f);
+        }
+        journal_advance_to(f, round == 0 ? 2 * HTW_MINUTE : 2 * HTW_HOUR);
+        assert_int_equal(f->seen_count, COUNT_OF(sizes));
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            assert_int_equal(f->seen[i].payload_size, sizes[i]);
+            assert_int_equal(f->seen[i].has_key, i % 2);
+            assert_int_equal(f->seen[i].key_size, i % 2 == 0 ? 0 : i - 1);
+            assert_true(sizes[i] == 0 || f->seen[i].payload[0] == 'x');
+        }
+        f->seen_count = 0;
+    }
+    free(bytes);
+}
+
+/* Not even a place among the jobs in memory. */
+/* holds: journal-8 */
+JOURNAL_TEST(journal_jobs_of_the_far_future_take_no_memory) {
+    journal_open(f);
+    journal_put(f, HTW_HOUR, "a");
+    uint64_t before = journal_stats(f).memory_bytes;
+    for (int i = 0; i < 300; i++)
+        journal_put(f, HTW_HOUR, "a");
+    assert_int_equal(journal_stats(f).memory_bytes, before);
+}

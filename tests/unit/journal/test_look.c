@@ -5,11 +5,13 @@
 #include "journal_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void open_for_lease(struct journal_fixture *f, bool in_memory) {
     f->options.deliver = NULL;
@@ -89,6 +91,11 @@ JOURNAL_TEST(look_by_one_who_only_reads_sees_what_the_file_says) {
     assert_int_equal(htw_journal_put(view.journal, 0, "x", 1, NULL), -EROFS);
     assert_int_equal(htw_journal_close(view.journal), 0);
     assert_int_equal(htw_journal_open_to_read(&view.journal, f->folder, NULL), -EISDIR);
+    strcat(f->path, "-empty");
+    assert_int_equal(close(open(f->path, O_CREAT, 0600)), 0);
+    assert_int_equal(htw_journal_open_to_read(&view.journal, f->path, NULL), 0);
+    assert_int_equal(journal_stats(&view).jobs, 0);
+    assert_int_equal(htw_journal_close(view.journal), 0);
 }
 
 /* A change of it is being written: it is in no heap. */

@@ -3,6 +3,7 @@
 #include "journal_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +103,17 @@ JOURNAL_TEST(journal_with_tables_that_do_no_harm_is_opened) {
     journal_open(f);
     journal_advance_to(f, HTW_HOUR);
     assert_string_equal(journal_texts(f), "a");
+}
+
+/* SQLite reads it, and refuses to write. */
+JOURNAL_TEST(journal_of_a_later_version_of_sqlite_is_refused) {
+    journal_open(f);
+    journal_close(f);
+    int fd = open(f->path, O_RDWR);
+    assert_int_equal(pwrite(fd, "\3", 1, 18), 1);
+    close(fd);
+    assert_int_equal(journal_try_open(f), -EROFS);
+    assert_non_null(strstr(journal_problem_of(f->path), "only reads"));
 }
 
 /* It would take as long to read as there is room in a file. */

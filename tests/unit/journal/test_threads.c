@@ -103,6 +103,7 @@ JOURNAL_TEST(journal_threads_put_and_cancel_and_each_job_is_delivered_or_cancell
 }
 
 /* Nothing but a slot wakes the writer, since no job ends. */
+/* holds: journal-8 */
 JOURNAL_TEST(journal_reads_what_memory_had_no_room_for_when_others_were_delivered) {
     enum { JOBS = 300 };
     use_real_time(f, 1);
@@ -202,19 +203,6 @@ JOURNAL_TEST(journal_delivers_as_many_at_once_as_the_option_says) {
     open_gate = true;
     assert_true(await_seen(f, 20));
     assert_int_equal(most, 3);
-}
-
-static void put_inside(struct journal_fixture *f, const struct htw_delivery *delivery) {
-    if (delivery->payload_size == 1 && htw_journal_put(f->journal, 0, "xx", 2, NULL) != 0)
-        f->early++;
-}
-
-JOURNAL_TEST(journal_deliver_may_wait_for_a_put) {
-    use_real_time(f, 1);
-    f->act = put_inside;
-    journal_open(f);
-    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
-    assert_true(await_seen(f, 2));
 }
 
 /* ---- opening */
