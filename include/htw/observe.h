@@ -174,16 +174,21 @@ enum htw_visit {
     HTW_VISIT_LEVELS = 7   /**< those that exist, at least one, the lowest one first */
 };
 
-/** The timers of a site. Sites that have counts and no timer are visited, too. */
-struct htw_site_stats {
+/** Who armed a timer: the site of the call, or else the callback. */
+struct htw_origin {
     /** The site: a copy, with up to 63 bytes of the name, 127 of the function and 255 of the file. NULL: its timers were armed with none. If
         the memory of a site, or one of its texts, is there no more, they are NULL: a library whose timers have
         ended may be unloaded at any time. */
     const struct htw_site *site;
     const void *address;    /**< the site itself, as a name for it; NULL without one */
     htw_callback *callback; /**< NULL: those of all that found no room (HTW_SITES_MAX) */
-    uint64_t pending;       /**< timers that wait, are due or are paused */
-    int64_t next_ns;        /**< time to the earliest deadline, by each timer's clock; at least 0;
+};
+
+/** The timers of a site. Sites that have counts and no timer are visited, too. */
+struct htw_site_stats {
+    struct htw_origin origin;
+    uint64_t pending; /**< timers that wait, are due or are paused */
+    int64_t next_ns;  /**< time to the earliest deadline, by each timer's clock; at least 0;
                                  HTW_NEVER_NS: none of them has one */
     /* Counted while HTW_OBSERVE_SITES is on, and kept when it is off. */
     uint64_t armed;       /**< schedule calls that returned 0 */
@@ -209,11 +214,8 @@ struct htw_group_stats {
 struct htw_wakeup {
     int64_t
         left_ns; /**< from now; at least 0. Rounded up to a tick, and without `timer_slack_ns` */
-    uint64_t timers; /**< that are due at this tick */
-    /* Of the first of them: as in struct htw_site_stats. */
-    const struct htw_site *site;
-    const void *address;
-    htw_callback *callback;
+    uint64_t timers;          /**< that are due at this tick */
+    struct htw_origin origin; /**< of the first of them */
     htw_handle handle;
 };
 
@@ -224,12 +226,9 @@ struct htw_wakeup {
     several expirers the parts of a herd are added up as far as each is among the 16 greatest within 4 seconds of
     its expirer. */
 struct htw_herd {
-    int64_t ago_ns;  /**< from the instant to now */
-    uint64_t timers; /**< that were due at this tick, whenever they ran */
-    /* Of the first of them: as in struct htw_site_stats. */
-    const struct htw_site *site;
-    const void *address;
-    htw_callback *callback;
+    int64_t ago_ns;           /**< from the instant to now */
+    uint64_t timers;          /**< that were due at this tick, whenever they ran */
+    struct htw_origin origin; /**< of the first of them */
 };
 
 /** How many are visited. */
@@ -250,10 +249,7 @@ struct htw_event {
     int64_t deadline_ns;
     int64_t duration_ns; /**< ENDED: of the callback; otherwise 0 */
     htw_handle handle;   /**< 0: none */
-    /* As in struct htw_site_stats. */
-    const struct htw_site *site;
-    const void *address;
-    htw_callback *callback;
+    struct htw_origin origin;
 };
 
 /** A shard: the wheels, and the lock, that the threads of a processor use. */

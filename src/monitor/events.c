@@ -53,7 +53,7 @@ static void write_scheduler(void *context, const struct htw__sample *sample) {
 
 static void write_site(struct recording *self, const struct htw_event *event) {
     struct htw__origin origin;
-    htw__origin_take(&origin, event->site, event->address, event->callback);
+    htw__origin_take(&origin, &event->origin);
     htw__text_add(self->text, "{\"site\":%d,", self->site_count);
     htw__origin_write(&origin, self->text);
     htw__text_add(self->text, "}\n");
@@ -61,8 +61,8 @@ static void write_site(struct recording *self, const struct htw_event *event) {
 
 /* The number of the site, which has its line from now on; -1: none is known, or there are too many. */
 static int number_of(struct recording *self, const struct htw_event *event) {
-    uintptr_t address =
-        event->address != NULL ? (uintptr_t)event->address : (uintptr_t)event->callback;
+    uintptr_t address = event->origin.address != NULL ? (uintptr_t)event->origin.address
+                                                      : (uintptr_t)event->origin.callback;
     size_t i = (size_t)htw__random_mix(address) & (SLOTS - 1);
     while (self->sites[i].address != 0 && self->sites[i].address != address)
         i = (i + 1) & (SLOTS - 1);

@@ -123,14 +123,14 @@ static void write_instant(struct htw__answer_text *text, const char *member, int
 static void write_wakeup(void *context, const union htw_visited *visited) {
     const struct htw_wakeup *wakeup = &visited->wakeup;
     struct htw__origin origin;
-    htw__origin_take(&origin, wakeup->site, wakeup->address, wakeup->callback);
+    htw__origin_take(&origin, &wakeup->origin);
     write_instant(context, "left_ns", wakeup->left_ns, wakeup->timers, &origin);
 }
 
 static void write_herd(void *context, const union htw_visited *visited) {
     const struct htw_herd *herd = &visited->herd;
     struct htw__origin origin;
-    htw__origin_take(&origin, herd->site, herd->address, herd->callback);
+    htw__origin_take(&origin, &herd->origin);
     write_instant(context, "ago_ns", herd->ago_ns, herd->timers, &origin);
 }
 

@@ -22,12 +22,12 @@ static void copy(char *to, size_t size, const char *from) {
     snprintf(to, size, "%s", from != NULL ? from : "");
 }
 
-void htw__origin_take(struct htw__origin *origin, const struct htw_site *site, const void *address,
-                      htw_callback *callback) {
-    *origin = (struct htw__origin) { .address = (uintptr_t)address };
+void htw__origin_take(struct htw__origin *origin, const struct htw_origin *from) {
+    const struct htw_site *site = from->site;
+    *origin = (struct htw__origin) { .address = (uintptr_t)from->address };
     if (origin->address == 0)
-        origin->address = (uintptr_t)callback;
-    find_symbol((uintptr_t)callback, origin->symbol, sizeof(origin->symbol));
+        origin->address = (uintptr_t)from->callback;
+    find_symbol((uintptr_t)from->callback, origin->symbol, sizeof(origin->symbol));
     if (site == NULL)
         return;
     copy(origin->name, sizeof(origin->name), site->name);

@@ -5,8 +5,7 @@
 
 #include "text.h"
 
-#include <htw/scheduler.h>
-#include <htw/timer.h>
+#include <htw/observe.h>
 
 #include <stdint.h>
 
@@ -20,8 +19,7 @@ struct htw__origin {
 };
 
 /* Of what a visitor of a scheduler received. */
-void htw__origin_take(struct htw__origin *origin, const struct htw_site *site, const void *address,
-                      htw_callback *callback);
+void htw__origin_take(struct htw__origin *origin, const struct htw_origin *from);
 
 /* Whether the two are the same for a reader: a site of a header is in each file that includes it. */
 bool htw__origin_is_like(const struct htw__origin *a, const struct htw__origin *b);

@@ -52,14 +52,14 @@ static void take_site(void *context, const union htw_visited *visited) {
     struct htw__row_list *list = context;
     struct site_row row = { .stats = *stats };
     uint64_t weight = weight_of_site(stats);
-    if (stats->address == NULL && stats->callback == NULL) {
+    if (stats->origin.address == NULL && stats->origin.callback == NULL) {
         if (weight > 0) /* of those that found no room in the tables of the scheduler */
             htw__list_add_to_others(list, stats);
         return;
     }
-    row.stats.site = NULL;
+    row.stats.origin.site = NULL;
     if (htw__list_has_place(list, weight)) { /* to find the origin takes longer */
-        htw__origin_take(&row.origin, stats->site, stats->address, stats->callback);
+        htw__origin_take(&row.origin, &stats->origin);
         if (merge_site(list, &row))
             return;
     }

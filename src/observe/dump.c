@@ -47,7 +47,7 @@ static void write_place(FILE *stream, const struct htw_site *site) {
 static void write_site(FILE *stream, htw__origin origin) {
     struct htw__site_text text;
     char symbol[HTW__SYMBOL_MAX];
-    struct htw__site_shown shown = htw__site_show(origin, &text);
+    struct htw_origin shown = htw__site_show(origin, &text);
     if (shown.site != NULL) {
         write_text(stream, shown.site->name != NULL ? shown.site->name : "-");
         write_place(stream, shown.site);

@@ -20,14 +20,12 @@ int htw__visit_herds(struct htw__visit *visit) {
         htw__herds_list(htw__observer_of_expirer(scheduler, i), now_ns, list, &count);
     for (uint32_t i = 0; i < count && more; i++) {
         struct htw__site_text text;
-        struct htw__site_shown shown = htw__site_show(list[i].origin, &text);
+        struct htw_origin shown = htw__site_show(list[i].origin, &text);
         union htw_visited visited = {
             .herd = {
                 .ago_ns = htw__late_ns(now_ns, list[i].at_ns),
                 .timers = list[i].timers,
-                .site = shown.site,
-                .address = shown.address,
-                .callback = shown.callback,
+                .origin = shown,
             },
         };
         more = htw__visit_show(visit, &visited);
@@ -102,11 +100,11 @@ static void gather(struct recording *recording, const struct htw_scheduler *sche
 
 struct text {
     htw__origin origin; /* 0: none */
-    struct htw__site_shown shown;
+    struct htw_origin shown;
     struct htw__site_text text;
 };
 
-static struct htw__site_shown show(struct text *texts, htw__origin origin) {
+static struct htw_origin show(struct text *texts, htw__origin origin) {
     struct text *text = &texts[htw__site_place(origin, 8)];
     if (text->origin != origin) {
         text->origin = origin;
@@ -121,7 +119,7 @@ static void visit_last(struct htw__visit *visit, const struct recording *recordi
     size_t first = recording->count > visit->most ? recording->count - (size_t)visit->most : 0;
     for (size_t i = first; i < recording->count; i++) {
         const struct htw__event *event = &recording->events[i];
-        struct htw__site_shown shown = show(texts, event->origin);
+        struct htw_origin shown = show(texts, event->origin);
         union htw_visited visited = {
             .event = {
                 .number = recording->lost + i,
@@ -131,9 +129,7 @@ static void visit_last(struct htw__visit *visit, const struct recording *recordi
                 .deadline_ns = event->deadline_ns,
                 .duration_ns = event->duration_ns,
                 .handle = event->handle,
-                .site = shown.site,
-                .address = shown.address,
-                .callback = shown.callback,
+                .origin = shown,
             },
         };
         htw__visit_show(visit, &visited);

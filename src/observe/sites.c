@@ -187,12 +187,12 @@ static bool copy_site(uintptr_t address, struct htw__site_text *ret_text) {
     return true;
 }
 
-struct htw__site_shown htw__site_show(htw__origin origin, struct htw__site_text *text) {
+struct htw_origin htw__site_show(htw__origin origin, struct htw__site_text *text) {
     uintptr_t address = htw__origin_address(origin);
     if (!htw__origin_is_site(origin))
-        return (struct htw__site_shown) { .callback = (htw_callback *)address };
+        return (struct htw_origin) { .callback = (htw_callback *)address };
     bool readable = copy_site(address, text);
-    return (struct htw__site_shown) {
+    return (struct htw_origin) {
         .site = readable ? &text->site : NULL,
         .address = (const void *)address,
         .callback = readable ? text->site.callback : NULL,
@@ -203,12 +203,10 @@ struct htw__site_shown htw__site_show(htw__origin origin, struct htw__site_text 
 
 static bool visit_site(struct htw__visit *visit, const struct htw__site_count *count) {
     struct htw__site_text text;
-    struct htw__site_shown shown = htw__site_show(count->origin, &text);
+    struct htw_origin shown = htw__site_show(count->origin, &text);
     union htw_visited visited = {
         .site = {
-            .site = shown.site,
-            .address = shown.address,
-            .callback = shown.callback,
+            .origin = shown,
             .pending = count->pending,
             .next_ns = count->next_ns,
             .armed = count->numbers[HTW__SITE_ARMED],
@@ -242,14 +240,12 @@ int htw__visit_wakeups(struct htw__visit *visit) {
     for (uint32_t i = 0; i < census->tick_count && more; i++) {
         const struct htw__due_tick *due = &census->ticks[i];
         struct htw__site_text text;
-        struct htw__site_shown shown = htw__site_show(due->origin, &text);
+        struct htw_origin shown = htw__site_show(due->origin, &text);
         union htw_visited visited = {
             .wakeup = {
                 .left_ns = htw__left_ns(now_ns, htw__tick_ns(visit->scheduler, due->tick)),
                 .timers = due->timers,
-                .site = shown.site,
-                .address = shown.address,
-                .callback = shown.callback,
+                .origin = shown,
                 .handle = due->handle,
             },
         };

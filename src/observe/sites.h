@@ -74,14 +74,7 @@ struct htw__site_text {
     char name[64], file[HTW__SAFE_COPY_MAX], function[128];
 };
 
-/* The three members that public structs have. */
-struct htw__site_shown {
-    const struct htw_site *site;
-    const void *address;
-    htw_callback *callback;
-};
-
 /* `text` must stay as long as the result is used. */
-struct htw__site_shown htw__site_show(htw__origin origin, struct htw__site_text *text);
+struct htw_origin htw__site_show(htw__origin origin, struct htw__site_text *text);
 
 #endif /* HTW_SRC_OBSERVE_SITES_H */

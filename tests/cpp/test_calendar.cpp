@@ -201,9 +201,9 @@ TEST(calendar_timers_know_where_they_were_armed) {
         scheduler.native(), HTW_VISIT_SITES, 0,
         [](void *context, const htw_visited *visited) {
             const htw_site_stats *stats = &visited->site;
-            if (stats->site != nullptr)
+            if (stats->origin.site != nullptr)
                 *static_cast<std::string *>(context) =
-                    std::string(stats->site->name) + " " + std::to_string(stats->site->line);
+                    std::string(stats->origin.site->name) + " " + std::to_string(stats->origin.site->line);
         },
         &text);
     CHECK(result == 0 && text == "backup " + line);

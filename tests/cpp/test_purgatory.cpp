@@ -280,8 +280,8 @@ TEST(purgatory_gives_its_timers_a_name) {
         scheduler.native(), HTW_VISIT_SITES, 0,
         [](void *context, const htw_visited *visited) {
             const htw_site_stats *stats = &visited->site;
-            if (stats->site != nullptr)
-                *static_cast<std::string *>(context) = stats->site->name;
+            if (stats->origin.site != nullptr)
+                *static_cast<std::string *>(context) = stats->origin.site->name;
         },
         &name);
     CHECK(result == 0 && name == "fetches");

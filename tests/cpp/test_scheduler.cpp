@@ -254,7 +254,7 @@ static std::vector<std::string> sites_of(const htw::scheduler &scheduler) {
         scheduler.native(), HTW_VISIT_SITES, 0,
         [](void *context, const htw_visited *visited) {
             const htw_site_stats *stats = &visited->site;
-            const htw_site *site = stats->site;
+            const htw_site *site = stats->origin.site;
             static_cast<std::vector<std::string> *>(context)->push_back(
                 site == nullptr
                     ? "none"

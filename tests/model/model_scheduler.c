@@ -499,7 +499,7 @@ static void compare_site(void *context, const union htw_visited *visited) {
     unsigned *seen = context;
     for (int i = 0; i < SITES; i++) {
         const struct htw_site_stats *counted = &ideal.sites[i];
-        if (stats->address != &sites[i])
+        if (stats->origin.address != &sites[i])
             continue;
         *seen |= 1u << i;
         uint64_t pending = 0;

@@ -617,8 +617,8 @@ CALENDAR_TEST(calendar_timer_shows_the_site_of_its_user) {
     f->spec.release = release;
     assert_int_equal(schedule(f, "0 3 * * *"), 0);
     assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_SITES, 0, see_site, &seen), 0);
-    assert_ptr_equal(seen.address, &users);
-    assert_ptr_equal(seen.callback, run);
+    assert_ptr_equal(seen.origin.address, &users);
+    assert_ptr_equal(seen.origin.callback, run);
     assert_int_equal(seen.pending, 1);
     assert_int_equal(seen.next_ns, 3 * HTW_HOUR);
     assert_int_equal(htw_scheduler_advance(f->scheduler, 3 * HTW_HOUR), 0);

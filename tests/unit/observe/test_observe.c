@@ -35,7 +35,7 @@ struct wanted {
 static void add_stats(void *context, const union htw_visited *visited) {
     const struct htw_site_stats *stats = &visited->site;
     struct wanted *wanted = context;
-    if (wanted->address != NULL && stats->address != wanted->address)
+    if (wanted->address != NULL && stats->origin.address != wanted->address)
         return;
     wanted->visits++;
     wanted->stats.pending += stats->pending;
@@ -250,7 +250,7 @@ LATER_TEST(wakeups_are_the_next_ticks_with_their_timers) {
     assert_int_equal(wakeups.count, 2);
     assert_int_equal(wakeups.found[0].left_ns, 5 * MS);
     assert_int_equal(wakeups.found[0].timers, 2);
-    assert_ptr_equal(wakeups.found[0].address, &beat);
+    assert_ptr_equal(wakeups.found[0].origin.address, &beat);
     assert_int_equal(wakeups.found[0].handle, f->probes[1].handle);
     assert_int_equal(wakeups.found[1].left_ns, 6 * MS);
     assert_int_equal(wakeups.found[1].timers, 1);
@@ -298,12 +298,12 @@ LATER_TEST(herds_are_the_greatest_of_the_last_minute) {
     assert_int_equal(herds.count, HTW_HERDS_MAX);
     assert_int_equal(herds.found[0].timers, 300);
     assert_int_equal(herds.found[0].ago_ns, 59 * HTW_SECOND);
-    assert_ptr_equal(herds.found[0].address, &idle);
+    assert_ptr_equal(herds.found[0].origin.address, &idle);
     for (unsigned i = 1; i < HTW_HERDS_MAX; i++) {
         assert_int_equal(herds.found[i].timers, 41 - i);
         assert_int_equal(herds.found[i].ago_ns,
                          HTW_MINUTE - (41 - (int64_t)i) * HTW_SECOND - 500 * MS);
-        assert_ptr_equal(herds.found[i].address, &beat);
+        assert_ptr_equal(herds.found[i].origin.address, &beat);
     }
     advance(f, 2 * HTW_SECOND);
     assert_int_equal(recent_herds(f->scheduler).found[0].timers, 40);
@@ -364,8 +364,9 @@ static void keep_event(void *context, const union htw_visited *visited) {
         events->lost = event->number;
     if (events->count > 0 && event->time_ns < events->last_ns)
         events->ordered = false;
-    if (event->address != NULL &&
-        strcmp(event->site->name, ((const struct htw_site *)event->address)->name) != 0)
+    if (event->origin.address != NULL &&
+        strcmp(event->origin.site->name, ((const struct htw_site *)event->origin.address)->name) !=
+            0)
         events->misnamed = true;
     events->last_ns = event->time_ns;
     events->count++;
@@ -384,14 +385,14 @@ static struct events recorded(struct htw_scheduler *scheduler) {
     return recorded_last(scheduler, 0);
 }
 
-#define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)  \
-    do {                                                                             \
-        const struct htw_event *event_ = &(events)->found[number];                   \
-        assert_int_equal(event_->kind, HTW_EVENT_##its_kind);                        \
-        assert_int_equal(event_->time_ns, START_NS + (its_time_ns));                 \
-        assert_int_equal(event_->deadline_ns, its_deadline_ns);                      \
-        assert_int_equal(event_->handle, (probe) < 0 ? 0 : f->probes[probe].handle); \
-        assert_ptr_equal(event_->address, (probe) < 0 ? NULL : (const void *)&idle); \
+#define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)         \
+    do {                                                                                    \
+        const struct htw_event *event_ = &(events)->found[number];                          \
+        assert_int_equal(event_->kind, HTW_EVENT_##its_kind);                               \
+        assert_int_equal(event_->time_ns, START_NS + (its_time_ns));                        \
+        assert_int_equal(event_->deadline_ns, its_deadline_ns);                             \
+        assert_int_equal(event_->handle, (probe) < 0 ? 0 : f->probes[probe].handle);        \
+        assert_ptr_equal(event_->origin.address, (probe) < 0 ? NULL : (const void *)&idle); \
     } while (0)
 
 LATER_TEST(events_begin_when_they_are_switched_on) {
@@ -401,7 +402,7 @@ LATER_TEST(events_begin_when_they_are_switched_on) {
     struct events events = recorded(f->scheduler);
     assert_int_equal(events.count, 1);
     assert_int_equal(events.found[0].kind, HTW_EVENT_CANCELLED);
-    assert_ptr_equal(events.found[0].address, &beat);
+    assert_ptr_equal(events.found[0].origin.address, &beat);
 }
 
 LATER_TEST(events_tell_of_moves_runs_and_wakeups) {

@@ -27,15 +27,15 @@ static void see(void *context, const union htw_visited *visited) {
     if (i >= ROOM)
         return;
     seen->stats[i] = *stats;
-    if (stats->site == NULL)
+    if (stats->origin.site == NULL)
         return;
     snprintf(seen->names[i], sizeof(seen->names[i]), "%s",
-             stats->site->name != NULL ? stats->site->name : "");
+             stats->origin.site->name != NULL ? stats->origin.site->name : "");
     snprintf(seen->functions[i], sizeof(seen->functions[i]), "%s",
-             stats->site->function != NULL ? stats->site->function : "");
+             stats->origin.site->function != NULL ? stats->origin.site->function : "");
     snprintf(seen->files[i], sizeof(seen->files[i]), "%s",
-             stats->site->file != NULL ? stats->site->file : "");
-    seen->lines[i] = stats->site->line;
+             stats->origin.site->file != NULL ? stats->origin.site->file : "");
+    seen->lines[i] = stats->origin.site->line;
 }
 
 static struct seen look(struct htw_scheduler *scheduler) {
@@ -97,8 +97,8 @@ SCHEDULER_TEST(site_of_another_callback_is_only_shown) {
     arm_spec(f, 0, &spec);
     struct seen seen = look(f->scheduler);
     assert_int_equal(seen.count, 1);
-    assert_ptr_equal(seen.stats[0].address, &users);
-    assert_ptr_equal(seen.stats[0].callback, never_run);
+    assert_ptr_equal(seen.stats[0].origin.address, &users);
+    assert_ptr_equal(seen.stats[0].origin.callback, never_run);
     advance(f, MS);
     assert_ran(f, 0);
     spec.key = "key";
@@ -122,16 +122,16 @@ SCHEDULER_TEST(sites_are_told_apart_and_the_largest_is_first) {
     assert_int_equal(seen.pending, 4);
     assert_int_equal(seen.stats[0].pending, 2);
     assert_int_equal(seen.stats[0].next_ns, 5 * MS);
-    assert_ptr_equal(seen.stats[0].callback, probe_run);
+    assert_ptr_equal(seen.stats[0].origin.callback, probe_run);
     assert_string_equal(seen.names[0], "idle");
     assert_string_equal(seen.functions[0], "arm_here");
     assert_string_equal(seen.files[0], __FILE__);
     assert_true(seen.lines[0] > 0 && seen.lines[0] < __LINE__);
-    size_t bare = seen.stats[1].address == NULL ? 1 : 2;
+    size_t bare = seen.stats[1].origin.address == NULL ? 1 : 2;
     assert_int_equal(seen.stats[bare].next_ns, 3 * MS);
-    assert_null(seen.stats[bare].site);
-    assert_ptr_equal(seen.stats[bare].callback, probe_run);
-    assert_ptr_equal(seen.stats[3 - bare].address, spec.site);
+    assert_null(seen.stats[bare].origin.site);
+    assert_ptr_equal(seen.stats[bare].origin.callback, probe_run);
+    assert_ptr_equal(seen.stats[3 - bare].origin.address, spec.site);
     assert_int_equal(seen.stats[3 - bare].next_ns, HTW_NEVER_NS);
     assert_string_equal(seen.names[3 - bare], "");
 }
@@ -157,9 +157,9 @@ SCHEDULER_TEST(site_whose_memory_is_gone_is_left_out) {
     assert_int_equal(mprotect(memory, page, PROT_NONE), 0);
     seen = look(f->scheduler);
     assert_int_equal(seen.count, 1);
-    assert_null(seen.stats[0].site);
-    assert_null(seen.stats[0].callback);
-    assert_ptr_equal(seen.stats[0].address, site);
+    assert_null(seen.stats[0].origin.site);
+    assert_null(seen.stats[0].origin.callback);
+    assert_ptr_equal(seen.stats[0].origin.address, site);
     char *dump = scheduler_dump(f->scheduler);
     assert_non_null(strstr(dump, ", which cannot be read\n"));
     free(dump);

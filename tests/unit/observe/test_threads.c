@@ -143,10 +143,10 @@ struct order {
 static void see_event(void *context, const union htw_visited *visited) {
     const struct htw_event *event = &visited->event;
     struct order *order = context;
-    order->wrong |=
-        event->time_ns < order->last_ns || event->kind < HTW_EVENT_ARMED ||
-        event->kind > HTW_EVENT_WOKEN ||
-        (event->kind != HTW_EVENT_WOKEN && (event->handle == 0 || event->callback != nothing));
+    order->wrong |= event->time_ns < order->last_ns || event->kind < HTW_EVENT_ARMED ||
+                    event->kind > HTW_EVENT_WOKEN ||
+                    (event->kind != HTW_EVENT_WOKEN &&
+                     (event->handle == 0 || event->origin.callback != nothing));
     order->last_ns = event->time_ns;
     order->count++;
 }

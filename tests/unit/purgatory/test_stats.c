@@ -108,8 +108,8 @@ PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
 
 static void find_fetches(void *context, const union htw_visited *visited) {
     const struct htw_site_stats *stats = &visited->site;
-    if (stats->site != NULL && stats->site->name != NULL &&
-        strcmp(stats->site->name, "fetches") == 0)
+    if (stats->origin.site != NULL && stats->origin.site->name != NULL &&
+        strcmp(stats->origin.site->name, "fetches") == 0)
         *(struct htw_site_stats *)context = *stats;
 }
 
@@ -133,6 +133,6 @@ PURGATORY_TEST(purgatory_site_outlives_it) {
             htw_scheduler_visit(test->scheduler, HTW_VISIT_SITES, 0, find_fetches, &seen[i]), 0);
         assert_int_equal(seen[i].pending, 0);
     }
-    assert_ptr_equal(seen[0].address, seen[1].address);
+    assert_ptr_equal(seen[0].origin.address, seen[1].origin.address);
     assert_true(seen[0].armed > 0 && seen[1].armed > seen[0].armed);
 }

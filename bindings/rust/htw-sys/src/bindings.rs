@@ -736,10 +736,15 @@ pub const HTW_VISIT_LEVELS: htw_visit = 7;
 pub type htw_visit = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct htw_site_stats {
+pub struct htw_origin {
     pub site: *const htw_site,
     pub address: *const ::std::os::raw::c_void,
     pub callback: htw_callback,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct htw_site_stats {
+    pub origin: htw_origin,
     pub pending: u64,
     pub next_ns: i64,
     pub armed: u64,
@@ -762,9 +767,7 @@ pub struct htw_group_stats {
 pub struct htw_wakeup {
     pub left_ns: i64,
     pub timers: u64,
-    pub site: *const htw_site,
-    pub address: *const ::std::os::raw::c_void,
-    pub callback: htw_callback,
+    pub origin: htw_origin,
     pub handle: htw_handle,
 }
 #[repr(C)]
@@ -772,9 +775,7 @@ pub struct htw_wakeup {
 pub struct htw_herd {
     pub ago_ns: i64,
     pub timers: u64,
-    pub site: *const htw_site,
-    pub address: *const ::std::os::raw::c_void,
-    pub callback: htw_callback,
+    pub origin: htw_origin,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -786,9 +787,7 @@ pub struct htw_event {
     pub deadline_ns: i64,
     pub duration_ns: i64,
     pub handle: htw_handle,
-    pub site: *const htw_site,
-    pub address: *const ::std::os::raw::c_void,
-    pub callback: htw_callback,
+    pub origin: htw_origin,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
