@@ -108,9 +108,8 @@ struct htw_delivery {
 
 /**
  * Receives a job whose time has come. The job ends with htw_journal_done(), in this call or later, in any thread. Until then
- * it counts as in flight, and is delivered again if the process ends. `deliver` must return, as callbacks must (htw_callback).
- *
- * Threads: called where the scheduler runs callbacks.
+ * it counts as in flight, and is delivered again if the process ends. Called where the scheduler runs callbacks. It must
+ * return, as callbacks must (htw_callback).
  */
 typedef void htw_deliver(void *context, const struct htw_delivery *delivery);
 
@@ -437,7 +436,8 @@ HTW_API HTW_WARN_UNUSED int htw_journal_sync(struct htw_journal *journal);
  * order of the calls. Cost: 1 to 2 us and an allocation of about 200 bytes, besides the job.
  */
 
-/** As htw_journal_put(), without waiting, except for ids. `ret_id` receives the id in this call. */
+/** As htw_journal_put(), and `ret_id` receives the id in this call. It waits for a commit only where ids must be reserved:
+    after an open, and for more than 4096 jobs since the last commit. */
 HTW_API HTW_WARN_UNUSED int htw_journal_put_later(struct htw_journal *journal, int64_t deadline_ns,
                                                   const void *payload, size_t payload_size,
                                                   htw_durable *durable, void *arg,
