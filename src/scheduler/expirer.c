@@ -55,7 +55,8 @@ struct htw__present htw__present_of(const struct htw_scheduler *scheduler) {
     return present;
 }
 
-uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer, uint32_t slot) {
+/* When it must serve one of its shards, by the clock of a slot; HTW_NEVER_NS: never. */
+static int64_t next_ns(const struct htw__expirer *expirer, uint32_t slot) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     uint64_t next = HTW_NEVER_TICK;
     for (uint32_t i = expirer->index; i < scheduler->shard_count; i += scheduler->expirer_count) {
@@ -65,11 +66,7 @@ uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer, uint32_t slo
         if (tick < next)
             next = tick;
     }
-    return next;
-}
-
-static int64_t next_ns(const struct htw__expirer *expirer, uint32_t slot) {
-    return htw__tick_ns(expirer->scheduler, htw__expirer_next_tick(expirer, slot));
+    return htw__tick_ns(scheduler, next);
 }
 
 int64_t htw__expirer_next_ns(const struct htw__expirer *expirer) {
@@ -288,8 +285,7 @@ static void expire(struct htw__thread *thread) {
             cleaned_up_ns = now_ns;
         }
         /* For timers of other clocks that are due, the alarm rings at once. */
-        slept = is_clean && htw__expirer_next_tick(expirer, 0) > htw__tick_at(scheduler, now_ns) &&
-                !htw__is_ending(scheduler);
+        slept = is_clean && next_ns(expirer, 0) > now_ns && !htw__is_ending(scheduler);
         if (slept)
             sleep_until_next(expirer, now_ns);
     }

@@ -36,10 +36,6 @@ struct htw__present {
 
 struct htw__present htw__present_of(const struct htw_scheduler *scheduler);
 
-/* The earliest tick, by the clock of a slot, at which the expirer must serve one of its shards;
-   HTW_NEVER_TICK: none. */
-uint64_t htw__expirer_next_tick(const struct htw__expirer *expirer, uint32_t slot);
-
 /* When the expirer must serve one of its shards, as an instant of the scheduler's own clock. */
 int64_t htw__expirer_next_ns(const struct htw__expirer *expirer);
 

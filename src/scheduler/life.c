@@ -32,13 +32,6 @@ void htw__life_end_processing(struct htw__life *life) {
     htw__mutex_unlock(&life->mutex);
 }
 
-void htw__life_wait_for_processing(struct htw__life *life) {
-    htw__mutex_lock(&life->mutex);
-    while (life->processing)
-        htw__mutex_wait(&life->mutex, &life->changed);
-    htw__mutex_unlock(&life->mutex);
-}
-
 bool htw__life_begin_stop(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
     bool first = life->phase == HTW__ALIVE;
@@ -90,11 +83,19 @@ int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
     return error;
 }
 
+/* Waits until no thread takes the place of the expirer. */
+static void wait_for_processing(struct htw__life *life) {
+    htw__mutex_lock(&life->mutex);
+    while (life->processing)
+        htw__mutex_wait(&life->mutex, &life->changed);
+    htw__mutex_unlock(&life->mutex);
+}
+
 void htw__end_threads(struct htw_scheduler *scheduler) {
     /* order: The flag counts alone: what is left is under locks, and the threads are joined. */
     atomic_fetch_or_explicit(&scheduler->mode, HTW__MODE_STOPPING, memory_order_relaxed);
     htw__work_queue_stop(&scheduler->work_queue);
-    htw__life_wait_for_processing(&scheduler->life);
+    wait_for_processing(&scheduler->life);
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
         htw__alarm_set(&scheduler->expirers[i].waker.alarm, 0);
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)

@@ -27,9 +27,6 @@ void htw__life_fini(struct htw__life *life);
 int htw__life_begin_processing(struct htw__life *life);
 void htw__life_end_processing(struct htw__life *life);
 
-/* Waits until no thread is between these two. */
-void htw__life_wait_for_processing(struct htw__life *life);
-
 /* True: this call has to stop the scheduler, and htw__life_end_stop() must follow. False: another
    call has stopped it. Waits for that call to end. */
 bool htw__life_begin_stop(struct htw__life *life);
