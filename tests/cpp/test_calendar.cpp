@@ -202,8 +202,8 @@ TEST(calendar_timers_know_where_they_were_armed) {
         [](void *context, const htw_visited *visited) {
             const htw_site_stats *stats = &visited->site;
             if (stats->origin.site != nullptr)
-                *static_cast<std::string *>(context) =
-                    std::string(stats->origin.site->name) + " " + std::to_string(stats->origin.site->line);
+                *static_cast<std::string *>(context) = std::string(stats->origin.site->name) + " " +
+                                                       std::to_string(stats->origin.site->line);
         },
         &text);
     CHECK(result == 0 && text == "backup " + line);
