@@ -148,9 +148,10 @@ enum htw_synchronous {
 struct htw_journal_options {
     /** sizeof(struct htw_journal_options); HTW_JOURNAL_OPTIONS_INIT sets it. */
     size_t struct_size;
-    htw_deliver *deliver; /**< receives the jobs of the default queue. NULL: they are leased, as others */
-    /** Told if the journal stops: the disk has failed, or the file is damaged. NULL: no notice. */
-    htw_stopped *stopped;
+    /** Receives the jobs of the default queue. NULL: they are leased, as others. */
+    htw_deliver *deliver;
+    htw_stopped
+        *stopped;  /**< told if the disk has failed, or the file is damaged. NULL: no notice */
     void *context; /**< passed to `deliver` and `stopped` */
     enum htw_synchronous synchronous;
     /** The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in order of

@@ -62,7 +62,7 @@ static bool add_memory(struct htw_journal *journal, uint32_t queue_number,
     strcpy(name, queue == NULL ? "" : queue->name);
     const struct htw__job *job = htw__jobs_find(&journal->jobs, info->id);
     if (job != NULL) {
-        info->state = htw__job_state(journal, job);
+        info->state = htw__state_of_job(journal, job);
         info->attempts = job->counters.attempts;
         info->timeouts = job->counters.timeouts;
         if (job->state == HTW__JOB_LEASED)

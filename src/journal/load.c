@@ -19,7 +19,8 @@ enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
     return is_due ? HTW_JOB_READY : htw__filed_state(where);
 }
 
-enum htw_job_state htw__job_state(const struct htw_journal *journal, const struct htw__job *job) {
+enum htw_job_state htw__state_of_job(const struct htw_journal *journal,
+                                     const struct htw__job *job) {
     if (job->state == HTW__JOB_WAITING)
         return job->position.deadline_ns <= htw__journal_now(journal) ? HTW_JOB_READY
                                                                       : HTW_JOB_DELAYED;

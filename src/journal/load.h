@@ -17,7 +17,7 @@ int64_t htw__jobs_scan(struct htw_journal *journal, struct htw__scan *scan);
 int htw__job_take(struct htw_journal *journal, uint64_t id);
 
 /* The state of a job of memory. */
-enum htw_job_state htw__job_state(const struct htw_journal *journal, const struct htw__job *job);
+enum htw_job_state htw__state_of_job(const struct htw_journal *journal, const struct htw__job *job);
 
 /* What memory has of a job that is there; QUEUED: nothing. */
 enum htw__job_state htw__state_in_memory(const struct htw__whereabouts *where);

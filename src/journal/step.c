@@ -70,7 +70,7 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
     struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
     if (job == NULL || step->key != NULL)
         return 0;
-    step->from = htw__job_state(journal, job);
+    step->from = htw__state_of_job(journal, job);
     step->counters = job->counters;
     step->queue = job->queue;
     step->filed = job->filed;
@@ -231,7 +231,7 @@ static int check_held(const struct htw_journal *journal, struct htw__step *step)
     if (job->holder->is_written)
         return 0;
     step->from =
-        job->holder->kind == HTW__STEP_LEASE ? HTW_JOB_LEASED : htw__job_state(journal, job);
+        job->holder->kind == HTW__STEP_LEASE ? HTW_JOB_LEASED : htw__state_of_job(journal, job);
     return check(step);
 }
 
