@@ -150,9 +150,8 @@ struct htw_journal_options {
     size_t struct_size;
     /** Receives the jobs of the default queue. NULL: they are leased, as others. */
     htw_deliver *deliver;
-    htw_stopped
-        *stopped;  /**< told if the disk has failed, or the file is damaged. NULL: no notice */
-    void *context; /**< passed to `deliver` and `stopped` */
+    htw_stopped *stopped; /**< told if the disk fails, or the file is damaged. NULL: no notice */
+    void *context;        /**< passed to `deliver` and `stopped` */
     enum htw_synchronous synchronous;
     /** The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in order of
         deadline and then of putting. More: they begin in that order. The scheduler needs as many workers. */
