@@ -21,7 +21,7 @@ EXPECTED = {
     "lateness-by-site": ["@late_us" + SITE + r"\n\[", "@late_us" + PLAIN + r"\n\["],
     "longest-callbacks": ["@longest_us" + SITE + r"\d+\n", "@longest_us" + PLAIN + r"\d+\n"],
     # The first call starts the threads, by another function.
-    "arms-by-stack": [rf"@arms\[\n +schedule_{which}\+\d+\n[^]]*\]: (9|10)\n" for which in ("range", "tick")],
+    "arms-by-stack": [rf"@arms\[\n +arm_{which}\+\d+\n[^]]*\]: (9|10)\n" for which in ("unusual", "usual")],
 }
 LIMIT_S = 60
 
