@@ -305,8 +305,7 @@ typedef void htw_visitor(void *context, const union htw_visited *visited);
  * No thread waits meanwhile. What begins or ends during the call may be left out.
  * Cost: SITES, WAKEUPS: O(records), some 10 ns each, and 0.8 MiB for the time of the call. EVENTS: O(event_count *
  * log event_count), and 72 bytes for each. LEVELS: O(shards * buckets). Others: O(what is visited). Each shard is
- * locked for 64 records at a time. Where sites are shown, the call takes two file descriptors; with none left,
- * sites are as if unloaded.
+ * locked for 64 records at a time. The call takes two file descriptors; with none left, sites are as if unloaded.
  */
 HTW_API int htw_scheduler_visit(struct htw_scheduler *scheduler, enum htw_visit what, uint64_t most,
                                 htw_visitor *visitor, void *context);

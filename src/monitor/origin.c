@@ -10,10 +10,13 @@
 
 /* Without the file, if there is a symbol. */
 static void find_symbol(uintptr_t code, char *symbol, size_t size) {
+    struct htw__safe_copy copy;
     char text[HTW__SYMBOL_MAX];
     if (code == 0)
         return;
-    htw__symbol_text(code, text);
+    htw__safe_copy_init(&copy);
+    htw__symbol_text(&copy, code, text);
+    htw__safe_copy_fini(&copy);
     text[strcspn(text, " ")] = '\0';
     snprintf(symbol, size, "%.*s", (int)size - 1, text);
 }

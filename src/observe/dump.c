@@ -44,24 +44,25 @@ static void write_place(FILE *stream, const struct htw_site *site) {
     }
 }
 
-static void write_site(FILE *stream, htw__origin origin) {
+static void write_site(FILE *stream, const struct htw__safe_copy *copy, htw__origin origin) {
     struct htw__site_text text;
     char symbol[HTW__SYMBOL_MAX];
-    struct htw_origin shown = htw__site_show(origin, &text);
+    struct htw_origin shown = htw__site_show(copy, origin, &text);
     if (shown.site != NULL) {
         write_text(stream, shown.site->name != NULL ? shown.site->name : "-");
         write_place(stream, shown.site);
     } else if (shown.address != NULL) {
         fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", (uintptr_t)shown.address);
     } else if (shown.callback != NULL) {
-        fprintf(stream, "callback %s", htw__symbol_text((uintptr_t)shown.callback, symbol));
+        fprintf(stream, "callback %s", htw__symbol_text(copy, (uintptr_t)shown.callback, symbol));
     } else {
         fputs("all others", stream);
     }
     fputc('\n', stream);
 }
 
-static void write_count(FILE *stream, const struct htw__site_count *count, bool has_numbers) {
+static void write_count(FILE *stream, const struct htw__safe_copy *copy,
+                        const struct htw__site_count *count, bool has_numbers) {
     const uint64_t *n = count->numbers;
     const uint64_t shown[] = { n[HTW__SITE_WAKEUPS],   n[HTW__SITE_ARMED],
                                n[HTW__SITE_CANCELLED], n[HTW__SITE_EXPIRED],
@@ -71,20 +72,21 @@ static void write_count(FILE *stream, const struct htw__site_count *count, bool 
     for (size_t i = 0; has_numbers && i < sizeof(shown) / sizeof(shown[0]); i++)
         fprintf(stream, "%10" PRIu64, shown[i]);
     fputs("  ", stream);
-    write_site(stream, count->origin);
+    write_site(stream, copy, count->origin);
 }
 
 /* Of sites without a timer those follow of which something was counted. */
-static void write_sites(FILE *stream, const struct htw__census *census, bool has_numbers) {
+static void write_sites(FILE *stream, const struct htw__safe_copy *copy,
+                        const struct htw__census *census, bool has_numbers) {
     for (uint32_t i = 0; i < census->site_count; i++) {
         const struct htw__site_count *count = &census->sites[i];
         if (count->pending > 0 || (has_numbers && htw__site_is_counted(count)))
-            write_count(stream, count, has_numbers);
+            write_count(stream, copy, count, has_numbers);
     }
 }
 
-static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
-                         const struct htw__census *census) {
+static void write_census(FILE *stream, const struct htw__safe_copy *copy,
+                         const struct htw_scheduler *scheduler, const struct htw__census *census) {
     bool has_numbers = htw__mode(scheduler) & HTW_OBSERVE_SITES;
     uint64_t pending = 0;
     uint32_t count = 0;
@@ -97,14 +99,14 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
     if (pending > 0 || has_numbers)
         fprintf(stream, "   pending  the first%s  site\n",
                 has_numbers ? "  wake-ups     armed cancelled   expired      late  ms in it" : "");
-    write_sites(stream, census, has_numbers);
+    write_sites(stream, copy, census, has_numbers);
     if (census->tick_count > 0)
         fputs("next        timers  the first    site\n", stream);
     for (uint32_t i = 0; i < census->tick_count; i++) {
         const struct htw__due_tick *due = &census->ticks[i];
         write_left(stream, due->left_ns);
         fprintf(stream, "%9" PRIu64 "  0x%" PRIx64 "  ", due->timers, due->handle);
-        write_site(stream, due->origin);
+        write_site(stream, copy, due->origin);
     }
 }
 
@@ -156,9 +158,12 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     struct htw__census *census = htw__census_take(scheduler);
     if (census == NULL)
         return -ENOMEM;
-    write_census(stream, scheduler, census);
+    struct htw__safe_copy copy;
+    htw__safe_copy_init(&copy);
+    write_census(stream, &copy, scheduler, census);
     if (census->has_stacks)
-        htw__stack_census_write(&census->stacks, stream);
+        htw__stack_census_write(&census->stacks, &copy, stream);
+    htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     struct groups groups = { .count = 0 };
     int error = htw_scheduler_visit(scheduler, HTW_VISIT_GROUPS, 0, add_group, &groups);

@@ -20,7 +20,7 @@ int htw__visit_herds(struct htw__visit *visit) {
         htw__herds_list(htw__observer_of_expirer(scheduler, i), now_ns, list, &count);
     for (uint32_t i = 0; i < count && more; i++) {
         struct htw__site_text text;
-        struct htw_origin shown = htw__site_show(list[i].origin, &text);
+        struct htw_origin shown = htw__site_show(&visit->copy, list[i].origin, &text);
         union htw_visited visited = {
             .herd = {
                 .ago_ns = htw__late_ns(now_ns, list[i].at_ns),
@@ -104,11 +104,12 @@ struct text {
     struct htw__site_text text;
 };
 
-static struct htw_origin show(struct text *texts, htw__origin origin) {
+static struct htw_origin show(const struct htw__visit *visit, struct text *texts,
+                              htw__origin origin) {
     struct text *text = &texts[htw__site_place(origin, 8)];
     if (text->origin != origin) {
         text->origin = origin;
-        text->shown = htw__site_show(origin, &text->text);
+        text->shown = htw__site_show(&visit->copy, origin, &text->text);
     }
     return text->shown;
 }
@@ -119,7 +120,7 @@ static void visit_last(struct htw__visit *visit, const struct recording *recordi
     size_t first = recording->count > visit->most ? recording->count - (size_t)visit->most : 0;
     for (size_t i = first; i < recording->count; i++) {
         const struct htw__event *event = &recording->events[i];
-        struct htw_origin shown = show(texts, event->origin);
+        struct htw_origin shown = show(visit, texts, event->origin);
         union htw_visited visited = {
             .event = {
                 .number = recording->lost + i,

@@ -11,18 +11,33 @@
 /* Texts are read in parts that do not cross such a border: pages are at least as large. */
 #define PART 64u
 
-bool htw__safe_copy(void *to, const void *from, size_t size) {
-    int fds[2];
-    if (!htw__system_open_pipe(fds))
-        return false;
-    bool is_copied =
-        htw__system_write(fds[1], from, size) == (long)size && read(fds[0], to, size) == (long)size;
-    close(fds[0]);
-    close(fds[1]);
-    return is_copied;
+bool htw__safe_copy_init(struct htw__safe_copy *self) {
+    if (htw__system_open_pipe(self->fds))
+        return true;
+    self->fds[0] = self->fds[1] = -1;
+    return false;
 }
 
-bool htw__safe_copy_text(char *to, size_t size, const char *from) {
+void htw__safe_copy_fini(struct htw__safe_copy *self) {
+    if (self->fds[0] < 0)
+        return;
+    close(self->fds[0]);
+    close(self->fds[1]);
+}
+
+bool htw__safe_copy(const struct htw__safe_copy *self, void *to, const void *from, size_t size) {
+    char rest[HTW__SAFE_COPY_MAX];
+    if (self->fds[0] < 0)
+        return false;
+    if (htw__system_write(self->fds[1], from, size) == (long)size)
+        return read(self->fds[0], to, size) == (long)size;
+    while (read(self->fds[0], rest, sizeof(rest)) > 0) /* what came before the fault */
+        ;
+    return false;
+}
+
+bool htw__safe_copy_text(const struct htw__safe_copy *self, char *to, size_t size,
+                         const char *from) {
     size_t length = 0;
     if (from == NULL)
         return false;
@@ -30,7 +45,7 @@ bool htw__safe_copy_text(char *to, size_t size, const char *from) {
         size_t part = PART - (uintptr_t)(from + length) % PART;
         if (part > size - 1 - length)
             part = size - 1 - length;
-        if (!htw__safe_copy(to + length, from + length, part))
+        if (!htw__safe_copy(self, to + length, from + length, part))
             return false;
         if (memchr(to + length, 0, part) != NULL)
             return true;

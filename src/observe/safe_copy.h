@@ -6,14 +6,26 @@
 #ifndef HTW_SRC_OBSERVE_SAFE_COPY_H
 #define HTW_SRC_OBSERVE_SAFE_COPY_H
 
+#include "../base/compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Copies `size` bytes, at most HTW__SAFE_COPY_MAX. False: they cannot be read, or no file descriptor is left. */
-#define HTW__SAFE_COPY_MAX 256u
-bool htw__safe_copy(void *to, const void *from, size_t size);
+struct htw__safe_copy {
+    int fds[2];
+};
 
-/* Copies a text with its final 0, and cuts what is longer than `size` - 1 bytes. False: as above, or it is NULL. */
-bool htw__safe_copy_text(char *to, size_t size, const char *from);
+/* False: no file descriptor is left. Then every copy fails. */
+HTW__SHARED bool htw__safe_copy_init(struct htw__safe_copy *self);
+HTW__SHARED void htw__safe_copy_fini(struct htw__safe_copy *self);
+
+/* Copies `size` bytes, at most HTW__SAFE_COPY_MAX. False: they cannot be read. */
+#define HTW__SAFE_COPY_MAX 256u
+bool htw__safe_copy(const struct htw__safe_copy *self, void *to, const void *from, size_t size);
+
+/* Copies a text with its final 0, and cuts what is longer than `size` - 1 bytes. False: it cannot be read,
+   or is NULL. */
+bool htw__safe_copy_text(const struct htw__safe_copy *self, char *to, size_t size,
+                         const char *from);
 
 #endif /* HTW_SRC_OBSERVE_SAFE_COPY_H */

@@ -172,14 +172,16 @@ void htw__census_release(struct htw_scheduler *scheduler, struct htw__census *ce
 /* ---- what a tool shows of a site */
 
 /* False: the site cannot be read. */
-static bool copy_site(uintptr_t address, struct htw__site_text *ret_text) {
+static bool copy_site(const struct htw__safe_copy *copy, uintptr_t address,
+                      struct htw__site_text *ret_text) {
     struct htw_site *site = &ret_text->site;
-    if (!htw__safe_copy(site, (const void *)address, sizeof(*site)))
+    if (!htw__safe_copy(copy, site, (const void *)address, sizeof(*site)))
         return false;
     const char *name = site->name, *file = site->file, *function = site->function;
-#define COPIED(member)                                                                         \
-    htw__safe_copy_text(ret_text->member, sizeof(ret_text->member), member) ? ret_text->member \
-                                                                            : NULL
+#define COPIED(member)                                                            \
+    htw__safe_copy_text(copy, ret_text->member, sizeof(ret_text->member), member) \
+        ? ret_text->member                                                        \
+        : NULL
     site->name = COPIED(name);
     site->file = COPIED(file);
     site->function = COPIED(function);
@@ -187,11 +189,12 @@ static bool copy_site(uintptr_t address, struct htw__site_text *ret_text) {
     return true;
 }
 
-struct htw_origin htw__site_show(htw__origin origin, struct htw__site_text *text) {
+struct htw_origin htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
+                                 struct htw__site_text *text) {
     uintptr_t address = htw__origin_address(origin);
     if (!htw__origin_is_site(origin))
         return (struct htw_origin) { .callback = (htw_callback *)address };
-    bool readable = copy_site(address, text);
+    bool readable = copy_site(copy, address, text);
     return (struct htw_origin) {
         .site = readable ? &text->site : NULL,
         .address = (const void *)address,
@@ -203,7 +206,7 @@ struct htw_origin htw__site_show(htw__origin origin, struct htw__site_text *text
 
 static bool visit_site(struct htw__visit *visit, const struct htw__site_count *count) {
     struct htw__site_text text;
-    struct htw_origin shown = htw__site_show(count->origin, &text);
+    struct htw_origin shown = htw__site_show(&visit->copy, count->origin, &text);
     union htw_visited visited = {
         .site = {
             .origin = shown,
@@ -240,7 +243,7 @@ int htw__visit_wakeups(struct htw__visit *visit) {
     for (uint32_t i = 0; i < census->tick_count && more; i++) {
         const struct htw__due_tick *due = &census->ticks[i];
         struct htw__site_text text;
-        struct htw_origin shown = htw__site_show(due->origin, &text);
+        struct htw_origin shown = htw__site_show(&visit->copy, due->origin, &text);
         union htw_visited visited = {
             .wakeup = {
                 .left_ns = htw__left_ns(now_ns, htw__tick_ns(visit->scheduler, due->tick)),

@@ -75,6 +75,7 @@ struct htw__site_text {
 };
 
 /* `text` must stay as long as the result is used. */
-struct htw_origin htw__site_show(htw__origin origin, struct htw__site_text *text);
+struct htw_origin htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
+                                 struct htw__site_text *text);
 
 #endif /* HTW_SRC_OBSERVE_SITES_H */

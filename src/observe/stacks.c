@@ -110,11 +110,12 @@ static int by_timers(const void *left, const void *right) {
 }
 
 /* A return address is behind the call, and may be in the next line. */
-static void write_stack(const struct htw_stack *stack, FILE *stream) {
+static void write_stack(const struct htw_stack *stack, const struct htw__safe_copy *copy,
+                        FILE *stream) {
     char text[HTW__SYMBOL_MAX];
     for (uint32_t i = 0; i < stack->depth; i++)
         fprintf(stream, "            %s\n",
-                htw__symbol_text((uintptr_t)stack->frames[i] - 1, text));
+                htw__symbol_text(copy, (uintptr_t)stack->frames[i] - 1, text));
 }
 
 static void write_rest(FILE *stream, uint64_t timers, const char *what) {
@@ -122,11 +123,12 @@ static void write_rest(FILE *stream, uint64_t timers, const char *what) {
         fprintf(stream, "%10" PRIu64 "  %s\n", timers, what);
 }
 
-void htw__stack_census_write(struct htw__stack_census *census, FILE *stream) {
+void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
+                             FILE *stream) {
     qsort(census->counts, census->count, sizeof(census->counts[0]), by_timers);
     for (uint32_t i = 0; i < census->count; i++) {
         write_rest(stream, census->counts[i].timers, "armed by");
-        write_stack(&census->counts[i].stack, stream);
+        write_stack(&census->counts[i].stack, copy, stream);
     }
     write_rest(stream, census->others, "armed by other stacks");
     write_rest(stream, census->unknown, "of which no stack was kept");
@@ -141,10 +143,13 @@ static void add_left(void *context, const struct htw_unexpired *unexpired) {
 void htw__stop_and_report(struct htw_scheduler *scheduler,
                           void (*stop)(struct htw_scheduler *, htw_unexpired_visitor *, void *)) {
     struct htw__stack_census left = { .count = 0 };
+    struct htw__safe_copy copy;
     stop(scheduler, add_left, &left);
     if (left.timers == 0)
         return;
+    htw__safe_copy_init(&copy);
     fprintf(stderr, "htw: scheduler %s has stopped, and nobody has cancelled %" PRIu64 " %s\n",
             scheduler->thread_name, left.timers, left.timers == 1 ? "timer" : "timers");
-    htw__stack_census_write(&left, stderr);
+    htw__stack_census_write(&left, &copy, stderr);
+    htw__safe_copy_fini(&copy);
 }

@@ -50,7 +50,8 @@ struct htw__stack_census {
 void htw__stack_census_add(struct htw__stack_census *census, const struct htw_stack *stack);
 
 /* Those of most timers first. */
-void htw__stack_census_write(struct htw__stack_census *census, FILE *stream);
+void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
+                             FILE *stream);
 
 /* As `stop` of struct htw__observe_calls. */
 void htw__stop_and_report(struct htw_scheduler *scheduler,

@@ -3,7 +3,6 @@
 #include "symbol.h"
 
 #include "../base/assert.h"
-#include "safe_copy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,18 +46,20 @@ static bool is_of_program(const Dl_info *info) {
     return dladdr(headers, &program) != 0 && program.dli_fbase == info->dli_fbase;
 }
 
-static bool copy_file(const Dl_info *info, char *file, size_t size) {
+static bool copy_file(const struct htw__safe_copy *copy, const Dl_info *info, char *file,
+                      size_t size) {
     if (!is_of_program(info))
-        return htw__safe_copy_text(file, size, info->dli_fname);
+        return htw__safe_copy_text(copy, file, size, info->dli_fname);
     snprintf(file, size, "%s", program_invocation_short_name);
     return true;
 }
 
 /* The number by which the tools know the address: in a program that is not relocated, itself. */
-static uintptr_t number_of(const Dl_info *info, uintptr_t address) {
+static uintptr_t number_of(const struct htw__safe_copy *copy, const Dl_info *info,
+                           uintptr_t address) {
     ElfW(Ehdr) header;
     bool is_relocated =
-        !htw__safe_copy(&header, info->dli_fbase, sizeof(header)) || header.e_type != ET_EXEC;
+        !htw__safe_copy(copy, &header, info->dli_fbase, sizeof(header)) || header.e_type != ET_EXEC;
     return is_relocated ? address - (uintptr_t)info->dli_fbase : address;
 }
 
@@ -70,17 +71,17 @@ static void make_visible(char *text) {
 }
 
 /* Leaves `text` alone where nothing is known. */
-static void find(uintptr_t address, char text[HTW__SYMBOL_MAX]) {
+static void find(const struct htw__safe_copy *copy, uintptr_t address, char text[HTW__SYMBOL_MAX]) {
     Dl_info info;
     char symbol[128], file[HTW__SAFE_COPY_MAX], offset_text[24] = "";
-    if (dladdr((const void *)address, &info) == 0 || !copy_file(&info, file, sizeof(file)))
+    if (dladdr((const void *)address, &info) == 0 || !copy_file(copy, &info, file, sizeof(file)))
         return;
     const char *slash = strrchr(file, '/');
     const char *name = slash != NULL ? slash + 1 : file;
-    uintptr_t number = number_of(&info, address);
+    uintptr_t number = number_of(copy, &info, address);
     uintptr_t offset = address - (uintptr_t)info.dli_saddr;
     make_visible(file);
-    if (!htw__safe_copy_text(symbol, sizeof(symbol), info.dli_sname)) {
+    if (!htw__safe_copy_text(copy, symbol, sizeof(symbol), info.dli_sname)) {
         snprintf(text, HTW__SYMBOL_MAX, "%.100s+0x%" PRIxPTR, name, number);
         return;
     }
@@ -92,10 +93,11 @@ static void find(uintptr_t address, char text[HTW__SYMBOL_MAX]) {
 }
 #endif
 
-const char *htw__symbol_text(uintptr_t address, char text[HTW__SYMBOL_MAX]) {
+const char *htw__symbol_text(const struct htw__safe_copy *copy, uintptr_t address,
+                             char text[HTW__SYMBOL_MAX]) {
     snprintf(text, HTW__SYMBOL_MAX, "0x%" PRIxPTR, address);
 #ifndef HTW_PORTABLE
-    find(address, text);
+    find(copy, address, text);
 #else
     (void)copy;
 #endif

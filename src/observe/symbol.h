@@ -3,7 +3,7 @@
 #ifndef HTW_SRC_OBSERVE_SYMBOL_H
 #define HTW_SRC_OBSERVE_SYMBOL_H
 
-#include "../base/compiler.h"
+#include "safe_copy.h"
 
 #include <stdint.h>
 
@@ -11,7 +11,8 @@
    functions have symbols. `addr2line -e file` reads the number in parentheses. What the loader tells is copied
    with care: the file may be unloaded at this moment. Returns `text`. */
 #define HTW__SYMBOL_MAX 384u
-HTW__SHARED const char *htw__symbol_text(uintptr_t address, char text[HTW__SYMBOL_MAX]);
+HTW__SHARED const char *htw__symbol_text(const struct htw__safe_copy *copy, uintptr_t address,
+                                         char text[HTW__SYMBOL_MAX]);
 
 /* Fills in return addresses, the innermost first, without those in this function and in `skip` functions that
    have called it. Returns how many, at most `max`; 0: with another C library than glibc. Takes some

@@ -66,7 +66,9 @@ int htw_scheduler_visit(struct htw_scheduler *scheduler, enum htw_visit what, ui
     /* In a frame: a visitor that destroyed the scheduler would destroy what this thread uses. */
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
+    htw__safe_copy_init(&visit.copy);
     int error = visits[what](&visit);
+    htw__safe_copy_fini(&visit.copy);
     htw__callback_frame_pop(&frame);
     return error;
 }

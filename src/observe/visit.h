@@ -5,12 +5,14 @@
 
 #include "../base/user_code.h"
 #include "../scheduler/shard.h"
+#include "safe_copy.h"
 
 #include <htw/observe.h>
 
 struct htw__visit {
     struct htw_scheduler *scheduler;
-    uint64_t most; /* of what is still to be visited */
+    struct htw__safe_copy copy; /* for what shows sites */
+    uint64_t most;              /* of what is still to be visited */
     htw_visitor *visitor;
     void *context;
 };

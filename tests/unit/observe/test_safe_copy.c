@@ -6,7 +6,6 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* Two pages, of which the second cannot be read. Returns its begin. */
@@ -24,42 +23,46 @@ static void unmap(char *border) {
 }
 
 UNIT_TEST(safe_copy_of_what_is_there_and_what_is_not) {
+    struct htw__safe_copy copy;
     char *end = border();
     char to[HTW__SAFE_COPY_MAX] = "";
+    assert_true(htw__safe_copy_init(&copy));
     memset(end - 8, 'x', 8);
-    assert_true(htw__safe_copy(to, end - 8, 8));
+    assert_true(htw__safe_copy(&copy, to, end - 8, 8));
     assert_memory_equal(to, "xxxxxxxx", 8);
-    assert_false(htw__safe_copy(to, end - 8, 9)); /* some of it can be read */
-    assert_false(htw__safe_copy(to, end, 1));
+    assert_false(htw__safe_copy(&copy, to, end - 8, 9)); /* some of it can be read */
+    assert_false(htw__safe_copy(&copy, to, end, 1));
     memset(end - 8, 'y', 8);
-    assert_true(htw__safe_copy(to, end - 8, 8)); /* nothing is left of what failed */
+    assert_true(htw__safe_copy(&copy, to, end - 8, 8)); /* nothing is left of what failed */
     assert_memory_equal(to, "yyyyyyyy", 8);
+    htw__safe_copy_fini(&copy);
     unmap(end);
 }
 
 UNIT_TEST(safe_copy_of_texts_of_any_place_and_length) {
+    struct htw__safe_copy copy;
     char *end = border();
+    assert_true(htw__safe_copy_init(&copy));
     for (size_t length = 0; length < 200; length++) {
         char to[100];
         char *from = end - length - 1; /* its last byte is the last of the page */
         memset(from, 'a', length);
         from[length] = 0;
-        assert_true(htw__safe_copy_text(to, sizeof(to), from));
+        assert_true(htw__safe_copy_text(&copy, to, sizeof(to), from));
         assert_int_equal(strlen(to), length < sizeof(to) ? length : sizeof(to) - 1);
         from[length] = 'b'; /* it has no end on its page */
-        assert_int_equal(htw__safe_copy_text(to, sizeof(to), from), length + 1 >= sizeof(to) - 1);
+        assert_int_equal(htw__safe_copy_text(&copy, to, sizeof(to), from),
+                         length + 1 >= sizeof(to) - 1);
     }
     char to[8];
-    assert_false(htw__safe_copy_text(to, sizeof(to), NULL));
+    assert_false(htw__safe_copy_text(&copy, to, sizeof(to), NULL));
+    htw__safe_copy_fini(&copy);
     unmap(end);
 }
 
 UNIT_TEST(safe_copy_without_descriptors_fails) {
-    struct rlimit before;
+    struct htw__safe_copy copy = { { -1, -1 } };
     char from = 'x', to;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit) { 0, before.rlim_max }), 0);
-    bool is_copied = htw__safe_copy(&to, &from, 1);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_false(is_copied);
+    assert_false(htw__safe_copy(&copy, &to, &from, 1));
+    htw__safe_copy_fini(&copy);
 }
