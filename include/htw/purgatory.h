@@ -370,8 +370,8 @@ HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, con
  * Schedules a check of a key in a callback of the scheduler: for callers that hold locks which hooks take.
  * Runs no hook in this call.
  *
- * Checks of the same key that have not begun are merged. Until the check begins, the key takes memory. An
- * accepted check will run unless the scheduler is stopped or the purgatory is closed first.
+ * Checks of the same key that have not begun are merged. A check is a timer of the scheduler with two copies of the
+ * key. An accepted check will run unless the scheduler is stopped or the purgatory is closed first.
  *
  * @return 0: success, also if no request waits on the key;
  *         -ENOMEM, -EAGAIN, -ESHUTDOWN as htw_schedule(): no check will be made.
