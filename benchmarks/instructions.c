@@ -107,7 +107,7 @@ static int64_t draw_delay_ns(struct state *state) {
 /* One shard and no threads: the count must not depend on the CPU of a thread. */
 static void prepare_pair(struct state *state) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.embedded = true;
     options.shards = 1;
     if (htw_scheduler_create(&state->scheduler, &options) != 0)

@@ -70,7 +70,7 @@ static int run(struct htw_scheduler *scheduler, struct htw_purgatory *purgatory)
 int main(void) {
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
     scheduler_options.clock = HTW_CLOCK_MANUAL; /* so that the example takes no time */
-    scheduler_options.workers = 0;
+    scheduler_options.workers = HTW_NO_WORKERS;
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.on_complete = answer;
     struct htw_scheduler *scheduler;

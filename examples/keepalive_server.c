@@ -102,7 +102,7 @@ static void serve(struct server *server) {
 static bool start(struct server *server) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.shards = 1; /* one thread arms all timers */
     struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     server->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -68,7 +68,7 @@ static int setup(void **state) {
     (void)state;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     sessions = (struct sessions) { .mutex = PTHREAD_MUTEX_INITIALIZER };
     return htw_scheduler_create(&sessions.scheduler, &options);
 }

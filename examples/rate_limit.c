@@ -67,7 +67,8 @@ int main(void) {
     struct htw_scheduler *scheduler;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0; /* callbacks run inside htw_scheduler_advance(); there is no thread */
+    options.workers =
+        HTW_NO_WORKERS; /* callbacks run inside htw_scheduler_advance(); there is no thread */
     if (htw_scheduler_create(&scheduler, &options) != 0)
         return 1;
     for (int second = 0; second < 60; second++) {

@@ -233,7 +233,7 @@ static void serve(struct server *server) {
 static bool start(struct server *server) {
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
     scheduler_options.embedded = true;
-    scheduler_options.workers = 0;
+    scheduler_options.workers = HTW_NO_WORKERS;
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.try_complete = has_changed;
     options.on_complete = end_of_wait;

@@ -46,7 +46,7 @@ int main(void) {
     struct program program = { .loop = ev_default_loop(EVFLAG_AUTO) };
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.shards = 1;
     if (program.loop == NULL || htw_scheduler_create(&program.scheduler, &options) != 0)
         return 1;

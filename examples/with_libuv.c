@@ -69,7 +69,7 @@ int main(void) {
     struct program program = { .loop = uv_default_loop(), .loop_thread = uv_thread_self() };
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.shards = 1;
     program.poll.data = &program;
     program.work.data = &program;

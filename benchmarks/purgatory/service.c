@@ -15,7 +15,7 @@ static _Atomic uint64_t released;
 void service_start(struct service *service, const struct options *options,
                    const struct hooks *hooks) {
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
-    scheduler_options.workers = (uint32_t)options->workers;
+    scheduler_options.workers = options->workers > 0 ? (uint32_t)options->workers : HTW_NO_WORKERS;
     scheduler_options.start_threads = true;
     int error = htw_scheduler_create(&service->scheduler, &scheduler_options);
     if (error != 0)

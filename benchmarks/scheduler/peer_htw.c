@@ -11,7 +11,7 @@ static void start(int workers, int64_t tick_ns, int64_t timer_slack_ns) {
     options.tick_ns = tick_ns;
     options.timer_slack_ns = timer_slack_ns;
     if (workers >= 0)
-        options.workers = (uint32_t)workers;
+        options.workers = workers > 0 ? (uint32_t)workers : HTW_NO_WORKERS;
     int error = htw_scheduler_create(&scheduler, &options);
     if (error != 0)
         report_failure("htw_scheduler_create: %s", strerror(-error));

@@ -40,19 +40,24 @@ struct htw_backoff {
     unsigned _attempts;
 };
 
+/** For `jitter`: nothing is random. */
+#define HTW_NO_JITTER (-1.0)
+
 /** The options of a backoff. Start from HTW_BACKOFF_OPTIONS_INIT. */
 struct htw_backoff_options {
     /** sizeof(struct htw_backoff_options); HTW_BACKOFF_OPTIONS_INIT sets it. */
     size_t struct_size;
-    /** The first delay, before jitter, in nanoseconds; at least 1. */
+    /** The first delay, before jitter, in nanoseconds; at least 0; 0 means 100 ms. */
     int64_t initial_ns;
-    /** The longest delay, in nanoseconds; at least `initial_ns`. */
+    /** The longest delay, in nanoseconds; at least the first one; 0 means 30 s, or the first one if that is
+        longer. */
     int64_t cap_ns;
-    /** Each delay is this many times the delay before it, before jitter; at least 1. */
+    /** Each delay is this many times the delay before it, before jitter; at least 1; 0 means 2. */
     double multiplier;
     /**
      * The part of each delay that is random, from 0 to 1: the result is uniformly distributed from
-     * D * (1 - jitter) to D, where D is the delay before jitter. 0: nothing is random.
+     * D * (1 - jitter) to D, where D is the delay before jitter. 0 means a half; HTW_NO_JITTER: nothing is
+     * random.
      */
     double jitter;
     /**
@@ -62,25 +67,8 @@ struct htw_backoff_options {
     uint64_t seed;
 };
 
-/** The defaults: 100 ms, doubled each time up to 30 s, half of it random, seed 0. */
-#define HTW_BACKOFF_OPTIONS_INIT \
-    { sizeof(struct htw_backoff_options), INT64_C(100000000), INT64_C(30000000000), 2.0, 0.5, 0 }
-
-/** Sets `options` to HTW_BACKOFF_OPTIONS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_backoff_options_init(struct htw_backoff_options *options);
-
-/**
- * Returns the name of the first member of `options` that htw_backoff_init() refuses with -EINVAL, such as
- * "cap_ns": for error messages. If `options` is NULL, so is the result.
- *
- * @return a static string, or NULL: no member is wrong by itself or beside another one.
- *
- * Threads: any. Cost: O(1).
- */
-HTW_API const char *htw_backoff_options_invalid(const struct htw_backoff_options *options);
-
-/** sizeof(struct htw_backoff) in bytes, for languages that cannot include this header. */
-HTW_API size_t htw_backoff_size(void);
+/** 100 ms, doubled each time up to 30 s, half of it random. */
+#define HTW_BACKOFF_OPTIONS_INIT HTW__INIT(htw_backoff_options)
 
 /**
  * Initialises a backoff.
@@ -88,9 +76,7 @@ HTW_API size_t htw_backoff_size(void);
  * @param backoff is overwritten.
  * @param options NULL: the defaults. The library keeps no pointer to them.
  * @return 0: success;
- *         -EINVAL: `backoff` is NULL, `struct_size` is unknown, `initial_ns` is less than 1,
- *         `cap_ns` is less than `initial_ns`, `multiplier` is less than 1, `jitter` is not from 0
- *         to 1, or one of these two is not a number.
+ *         -EINVAL: `backoff` is NULL, or a member is out of its range.
  *
  * Cost: O(1).
  */

@@ -14,11 +14,11 @@
  *    thread inside any other function, where a lock is held that it would wait for. Write to a pipe
  *    or an eventfd there, or let a thread call sigwait().
  *  - Names that start with an underscore or contain `htw__` are private.
- *  - Initialise each struct that has a member `struct_size` with its macro HTW_..._INIT or its
- *    function htw_..._init(). The library refuses a size that it does not know.
+ *  - Initialise each struct that has a member `struct_size` with its macro HTW_..._INIT: it sets the
+ *    size, which tells versions of the library apart, and all other members to 0, the default of each.
  *
- * htw_strerror() describes each error. For a struct of options there is also a function
- * htw_..._invalid(): it names the member that was refused. The most common errors:
+ * htw_strerror() describes each error, and htw_invalid_member() names the member of a struct that was
+ * refused. The most common errors:
  *    -EINVAL      an argument is NULL, out of range, or contradicts another one
  *    -ENOMEM      no memory, or no thread could be started
  *    -EOWNERDEAD  the object belongs to the parent of this process, which has forked
@@ -43,6 +43,19 @@
 #define HTW_WARN_UNUSED __attribute__((warn_unused_result))
 #else
 #define HTW_WARN_UNUSED
+#endif
+
+/* Private: the value of HTW_..._INIT. */
+#ifdef __cplusplus
+template <typename Struct> struct htw__sized : Struct {
+    htw__sized() : Struct() {
+        this->struct_size = sizeof(Struct);
+    }
+};
+#define HTW__INIT(name) htw__sized<struct name>()
+#else
+#define HTW__INIT(name) \
+    { .struct_size = sizeof(struct name) }
 #endif
 
 #ifdef __cplusplus
@@ -81,6 +94,16 @@ HTW_API const char *htw_version(void);
  * Threads: any, at any time, also in a signal handler. Cost: O(1).
  */
 HTW_API const char *htw_strerror(int result);
+
+/**
+ * Returns the name of the member that was refused, such as "workers", when the last call of this thread
+ * that takes a struct with `struct_size` has returned -EINVAL: for error messages.
+ *
+ * @return a static string; NULL: no call was refused so far, or not because of a member.
+ *
+ * Threads: any. Cost: O(1). With HTW_FREESTANDING all threads share the answer.
+ */
+HTW_API const char *htw_invalid_member(void);
 
 /**
  * An allocator. An object allocates everything through the allocator that it was created with.

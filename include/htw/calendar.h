@@ -218,6 +218,7 @@ HTW_API int64_t htw_calendar_previous(const struct htw_calendar *calendar,
 
 /** The most instants that a timer may run late, and the longest jitter. */
 #define HTW_CALENDAR_CATCH_UP_MAX 1000u
+#define HTW_CALENDAR_NO_CATCH_UP UINT32_MAX
 #define HTW_CALENDAR_JITTER_NS_MAX HTW_DAY
 
 /** The most skipped instants that `missed` of a run counts. */
@@ -252,9 +253,9 @@ struct htw_calendar_spec {
     /** An instant is missed if the timer runs more than this later, or not before the next instant; at
         least 0; 0 means 1 minute. */
     int64_t grace_ns;
-    /** How many missed instants run late, up to HTW_CALENDAR_CATCH_UP_MAX: 0: none; 1: one run for all
-        of them; N: the last N, the oldest first. An instant that is not missed is one of them, and
-        always runs. */
+    /** How many missed instants run late, up to HTW_CALENDAR_CATCH_UP_MAX: 0 or 1: one run for all of
+        them; N: the last N, the oldest first; HTW_CALENDAR_NO_CATCH_UP: none. An instant that is not
+        missed is one of them, and always runs. */
     uint32_t catch_up;
     const void *key;           /**< as in struct htw_spec */
     size_t key_size;           /**< as in struct htw_spec */
@@ -267,24 +268,7 @@ struct htw_calendar_spec {
 };
 
 /** Missed instants lead to one run. */
-#define HTW_CALENDAR_SPEC_INIT                                                                \
-    {                                                                                         \
-        sizeof(struct htw_calendar_spec), { 0, 0, 0, 0, 0, 0, 0, 0 }, NULL, NULL, NULL, 0, 0, \
-            NULL, 0, 0, 1, NULL, 0, false, NULL, NULL, NULL, NULL                             \
-    }
-
-/** Sets `spec` to HTW_CALENDAR_SPEC_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_calendar_spec_init(struct htw_calendar_spec *spec);
-
-/**
- * Returns the name of the first member of `spec` that htw_schedule_calendar() refuses with -EINVAL, such as
- * "jitter_key": for error messages. If `spec` is NULL, so is the result.
- *
- * @return a static string, or NULL: no member is wrong by itself or beside another one.
- *
- * Threads: any. Cost: O(1).
- */
-HTW_API const char *htw_calendar_spec_invalid(const struct htw_calendar_spec *spec);
+#define HTW_CALENDAR_SPEC_INIT HTW__INIT(htw_calendar_spec)
 
 /**
  * Schedules a callback that repeats by a calendar until it is cancelled.

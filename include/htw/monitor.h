@@ -69,21 +69,7 @@ struct htw_monitor_options {
 };
 
 /** The defaults: a path with the process id, the default allocator. */
-#define HTW_MONITOR_OPTIONS_INIT \
-    { sizeof(struct htw_monitor_options), NULL, NULL }
-
-/** Sets `options` to HTW_MONITOR_OPTIONS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_monitor_options_init(struct htw_monitor_options *options);
-
-/**
- * Returns the name of the first member of `options` that htw_monitor_open() refuses with -EINVAL, such as
- * "path": for error messages. If `options` is NULL, so is the result.
- *
- * @return a static string, or NULL: no member is wrong by itself or beside another one.
- *
- * Threads: any. Cost: O(1).
- */
-HTW_API const char *htw_monitor_options_invalid(const struct htw_monitor_options *options);
+#define HTW_MONITOR_OPTIONS_INIT HTW__INIT(htw_monitor_options)
 
 /**
  * Opens a socket, and starts the thread that answers.

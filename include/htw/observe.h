@@ -46,16 +46,7 @@ struct htw_scheduler_stats {
     struct htw_distribution callback; /**< duration of callbacks */
 };
 
-#define HTW_SCHEDULER_STATS_INIT                                                         \
-    {                                                                                    \
-        sizeof(struct htw_scheduler_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            { 0, 0, 0, 0, 0, 0, 0 }, {                                                   \
-            0, 0, 0, 0, 0, 0, 0                                                          \
-        }                                                                                \
-    }
-
-/** Sets `stats` to HTW_SCHEDULER_STATS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
+#define HTW_SCHEDULER_STATS_INIT HTW__INIT(htw_scheduler_stats)
 
 /**
  * Copies the statistics of a scheduler to `stats`.
@@ -95,15 +86,7 @@ struct htw_scheduler_histograms {
     uint64_t callback[HTW_SCHEDULER_HISTOGRAM_BUCKETS];
 };
 
-#define HTW_SCHEDULER_HISTOGRAMS_INIT                     \
-    {                                                     \
-        sizeof(struct htw_scheduler_histograms), { 0 }, { \
-            0                                             \
-        }                                                 \
-    }
-
-/** Sets it to HTW_SCHEDULER_HISTOGRAMS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms);
+#define HTW_SCHEDULER_HISTOGRAMS_INIT HTW__INIT(htw_scheduler_histograms)
 
 /**
  * Copies the statistics and, beside them, the histograms.

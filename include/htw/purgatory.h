@@ -143,9 +143,6 @@ struct htw_request {
 /** Initialises a request, the same as zeroing it. Not for one that waits. NULL is ignored. */
 HTW_API void htw_request_init(struct htw_request *request);
 
-/** sizeof(struct htw_request) in bytes, for languages that cannot include this header. */
-HTW_API size_t htw_request_size(void);
-
 /**
  * Returns whether a request was submitted and the library still uses it.
  *
@@ -192,14 +189,7 @@ struct htw_purgatory_options {
     const char *name;
 };
 
-#define HTW_PURGATORY_OPTIONS_INIT \
-    { sizeof(struct htw_purgatory_options), NULL, NULL, NULL, NULL, 0, NULL, NULL }
-
-/** Sets `options` to HTW_PURGATORY_OPTIONS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_purgatory_options_init(struct htw_purgatory_options *options);
-
-/** As htw_scheduler_options_invalid(), for htw_purgatory_create(): such as "shards". */
-HTW_API const char *htw_purgatory_options_invalid(const struct htw_purgatory_options *options);
+#define HTW_PURGATORY_OPTIONS_INIT HTW__INIT(htw_purgatory_options)
 
 /* ------------------------------------------------------------------ creating and closing */
 

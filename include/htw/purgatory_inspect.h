@@ -65,11 +65,7 @@ struct htw_purgatory_stats {
     uint64_t waited_ms; /**< the sum of these waits, in milliseconds */
 };
 
-#define HTW_PURGATORY_STATS_INIT \
-    { sizeof(struct htw_purgatory_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0 }
-
-/** Sets `stats` to HTW_PURGATORY_STATS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_purgatory_stats_init(struct htw_purgatory_stats *stats);
+#define HTW_PURGATORY_STATS_INIT HTW__INIT(htw_purgatory_stats)
 
 /**
  * Copies the statistics of a purgatory to `stats`.

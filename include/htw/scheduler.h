@@ -208,14 +208,7 @@ struct htw_spec {
     const struct htw_site *site;
 };
 
-#define HTW_SPEC_INIT                                                                         \
-    {                                                                                         \
-        sizeof(struct htw_spec), NULL, NULL, 0, 0, false, 0, HTW_REPEAT_SKIP, NULL, 0, false, \
-            NULL, NULL, HTW_CLOCK_DEFAULT, NULL                                               \
-    }
-
-/** Sets `spec` to HTW_SPEC_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_spec_init(struct htw_spec *spec);
+#define HTW_SPEC_INIT HTW__INIT(htw_spec)
 
 /**
  * Schedules a timer with the properties of `spec`, to which the library keeps no pointer.
@@ -330,7 +323,7 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
  * Advances all clocks of a scheduler with HTW_CLOCK_MANUAL, and runs all that becomes due.
  *
  * Stops at each tick at which a timer is due, over all shards, in order. All callbacks of a tick, and what
- * they schedule for that tick, have returned before the next tick. With 0 workers the callbacks run in this
+ * they schedule for that tick, have returned before the next tick. With HTW_NO_WORKERS the callbacks run in this
  * thread, with 1 worker one at a time in the worker. When this returns, nothing runs: all counters are exact.
  *
  * @param delta_ns in nanoseconds; at least 0. 0: runs what is due now.

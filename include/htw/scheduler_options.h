@@ -64,6 +64,7 @@ struct htw_executor; /* executor.h */
 #define HTW_SHARDS_MAX 1024u
 #define HTW_EXPIRERS_MAX 64u
 #define HTW_WORKERS_MAX 256u
+#define HTW_NO_WORKERS UINT32_MAX
 #define HTW_EVENTS_MAX 1048576u
 
 /** What is observed, one bit each: htw_scheduler_observe(). */
@@ -88,8 +89,9 @@ struct htw_scheduler_options {
         HTW_EXPIRERS_MAX, and not more than shards; 0 means 1. */
     uint32_t expirers;
     /** The number of threads that may run callbacks at once, up to HTW_WORKERS_MAX. The expirers run
-        short callbacks themselves; workers start when they are first needed. 0: only the expirers run
-        callbacks, and a slow callback delays all that follow. Not used if `embedded` is set or there is an `executor`. */
+        short callbacks themselves; workers start when they are first needed. 0 means 2. HTW_NO_WORKERS: only
+        the expirers run callbacks, and a slow callback delays all that follow. Not used if `embedded` is set
+        or there is an `executor`. */
     uint32_t workers;
     /** The clock of all deadlines and delays, except those of timers with another one (`clock` of
         struct htw_spec). */
@@ -129,24 +131,7 @@ struct htw_scheduler_options {
 };
 
 /** The defaults: one expirer and two workers, which start when needed; a tick of 1 ms. */
-#define HTW_SCHEDULER_OPTIONS_INIT                                                               \
-    {                                                                                            \
-        sizeof(struct htw_scheduler_options), 0, 0, 0, 0, 2, HTW_CLOCK_DEFAULT, false, false, 0, \
-            0, 0, 0, NULL, NULL, NULL, 0, 0                                                      \
-    }
-
-/** Sets `options` to HTW_SCHEDULER_OPTIONS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_scheduler_options_init(struct htw_scheduler_options *options);
-
-/**
- * Returns the name of the first member of `options` that htw_scheduler_create() refuses with -EINVAL, such as
- * "workers": for error messages. If `options` is NULL, so is the result.
- *
- * @return a static string, or NULL: no member is wrong by itself or beside another one.
- *
- * Threads: any. Cost: O(1).
- */
-HTW_API const char *htw_scheduler_options_invalid(const struct htw_scheduler_options *options);
+#define HTW_SCHEDULER_OPTIONS_INIT HTW__INIT(htw_scheduler_options)
 
 #ifdef __cplusplus
 }

@@ -33,17 +33,6 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_within(struct htw_scheduler *scheduler,
                                                 htw_callback *callback, void *arg,
                                                 htw_handle *ret_handle);
 
-/**
- * Returns the name of the first member of `spec` that htw_schedule_spec() refuses with -EINVAL, such as
- * "period_ns": for error messages. If a pointer is NULL, so is the result.
- *
- * @return a static string, or NULL: no member is wrong by itself or beside another one.
- *
- * Threads: any. Cost: O(1).
- */
-HTW_API const char *htw_spec_invalid(const struct htw_scheduler *scheduler,
-                                     const struct htw_spec *spec);
-
 /* ------------------------------------------------------------------ places in the program */
 
 /**

@@ -103,24 +103,7 @@ struct htw_wheel_options {
 };
 
 /** The defaults: 256 buckets in a level, any order within a tick, start 0, default allocator. */
-#define HTW_WHEEL_OPTIONS_INIT \
-    { sizeof(struct htw_wheel_options), 0, false, 0, NULL }
-
-/** Sets `options` to HTW_WHEEL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_wheel_options_init(struct htw_wheel_options *options);
-
-/**
- * Returns the name of the first member of `options` that htw_wheel_create() refuses with -EINVAL, such as
- * "size": for error messages. If `options` is NULL, so is the result.
- *
- * @return a static string, or NULL: no member is wrong by itself or beside another one.
- *
- * Threads: any. Cost: O(1).
- */
-HTW_API const char *htw_wheel_options_invalid(const struct htw_wheel_options *options);
-
-/** sizeof(struct htw_timer) in bytes, for languages that cannot include this header. */
-HTW_API size_t htw_timer_size(void);
+#define HTW_WHEEL_OPTIONS_INIT HTW__INIT(htw_wheel_options)
 
 /**
  * Creates a wheel with its lowest level.

@@ -115,11 +115,7 @@ struct htw_wheel_stats {
     uint64_t memory_bytes;   /**< memory of the wheel, without timers */
 };
 
-#define HTW_WHEEL_STATS_INIT \
-    { sizeof(struct htw_wheel_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-
-/** Sets `stats` to HTW_WHEEL_STATS_INIT, for languages without macros. NULL is ignored. */
-HTW_API void htw_wheel_stats_init(struct htw_wheel_stats *stats);
+#define HTW_WHEEL_STATS_INIT HTW__INIT(htw_wheel_stats)
 
 /**
  * Copies the counters of a wheel to `stats`.

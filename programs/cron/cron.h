@@ -61,7 +61,7 @@ struct htw__cron {
     const char *path;
     bool overlaps; /* a job may run several times at once */
     bool is_verbose;
-    uint32_t catch_up; /* as in struct htw_calendar_spec */
+    uint32_t catch_up; /* how many missed instants run late */
     int64_t after_ns;  /* as in struct htw_calendar_spec, for the first load */
     bool may_wait;     /* for the next load: as in htw__cron_table_read() */
     int64_t ahead_ns;  /* of the clock of the machine: htw__cron_note_clock() */

@@ -36,7 +36,7 @@ static int schedule(struct htw__cron *cron, struct htw__cron_job *job) {
     spec.zone = job->zone;
     spec.site = &job->site;
     spec.arg = job;
-    spec.catch_up = cron->catch_up;
+    spec.catch_up = cron->catch_up > 0 ? cron->catch_up : HTW_CALENDAR_NO_CATCH_UP;
     spec.after_ns = cron->after_ns;
     return htw_schedule_calendar(cron->scheduler, &spec, &job->timer, NULL);
 }

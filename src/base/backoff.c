@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* backoff.c - delays that grow from attempt to attempt: htw/backoff.h. */
 #include "random.h"
+#include "refusal.h"
 
 #include <htw/backoff.h>
 
@@ -8,44 +9,46 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#define INITIAL_NS INT64_C(100000000)
+#define CAP_NS INT64_C(30000000000)
+
 /* The comparisons are written so that NaN is not valid. */
-const char *htw_backoff_options_invalid(const struct htw_backoff_options *options) {
-    if (options == NULL)
-        return NULL;
-    if (options->struct_size != sizeof(*options))
+static const char *invalid_member(const struct htw_backoff *backoff, size_t struct_size) {
+    if (struct_size != sizeof(struct htw_backoff_options))
         return "struct_size";
-    if (options->initial_ns < 1)
+    if (backoff->_initial_ns < 1)
         return "initial_ns";
-    if (options->cap_ns < options->initial_ns)
+    if (backoff->_cap_ns < backoff->_initial_ns)
         return "cap_ns";
-    if (!(options->multiplier >= 1.0))
+    if (!(backoff->_multiplier >= 1.0))
         return "multiplier";
-    return options->jitter >= 0.0 && options->jitter <= 1.0 ? NULL : "jitter";
+    return backoff->_jitter >= 0.0 && backoff->_jitter <= 1.0 ? NULL : "jitter";
 }
 
-void htw_backoff_options_init(struct htw_backoff_options *options) {
-    static const struct htw_backoff_options initial = HTW_BACKOFF_OPTIONS_INIT;
-    if (options != NULL)
-        *options = initial;
-}
-
-size_t htw_backoff_size(void) {
-    return sizeof(struct htw_backoff);
+/* 0 means a default. */
+static double number_of(double value, double if_zero) {
+    return value < 0.0 || value > 0.0 || value != value ? value : if_zero;
 }
 
 int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_options *options) {
     static const struct htw_backoff_options defaults = HTW_BACKOFF_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
-    if (backoff == NULL || htw_backoff_options_invalid(options) != NULL)
-        return -EINVAL;
-    *backoff = (struct htw_backoff) {
-        ._initial_ns = options->initial_ns,
-        ._cap_ns = options->cap_ns,
-        ._multiplier = options->multiplier,
-        ._jitter = options->jitter,
+    int64_t initial_ns = options->initial_ns == 0 ? INITIAL_NS : options->initial_ns;
+    int64_t cap_ns = initial_ns > CAP_NS ? initial_ns : CAP_NS;
+    struct htw_backoff made = {
+        ._initial_ns = initial_ns,
+        ._cap_ns = options->cap_ns == 0 ? cap_ns : options->cap_ns,
+        ._multiplier = number_of(options->multiplier, 2.0),
+        ._jitter = options->jitter <= HTW_NO_JITTER && options->jitter >= HTW_NO_JITTER
+                       ? 0.0
+                       : number_of(options->jitter, 0.5),
         ._random = options->seed,
     };
+    const char *member = invalid_member(&made, options->struct_size);
+    if (backoff == NULL || member != NULL)
+        return htw__refuse(member);
+    *backoff = made;
     htw_backoff_reset(backoff);
     return 0;
 }

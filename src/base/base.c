@@ -1,8 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* base.c - htw/base.h: the version of the library, and the texts of results. */
+/* base.c - htw/base.h: the version of the library, the texts of results, the member that was refused. */
+#include "refusal.h"
+
 #include <htw/base.h>
 
 #include <errno.h>
+
+#if defined(HTW_FREESTANDING)
+#define PER_THREAD
+#elif defined(_MSC_VER)
+#define PER_THREAD __declspec(thread)
+#else
+#define PER_THREAD __thread
+#endif
+
+static PER_THREAD const char *refused_member;
+
+int htw__refuse(const char *member) {
+    refused_member = member;
+    return -EINVAL;
+}
+
+const char *htw_invalid_member(void) {
+    return refused_member;
+}
 
 const char *htw_version(void) {
     return HTW_VERSION;

@@ -11,6 +11,7 @@
 #include "zone.h"
 
 #include "../base/random.h"
+#include "../base/refusal.h"
 
 #include <htw/loop.h>
 #include <htw/timer.h>
@@ -169,14 +170,7 @@ static void run_job(void *arg, const struct htw_expiration *expiration) {
 
 /* ---- scheduling */
 
-void htw_calendar_spec_init(struct htw_calendar_spec *spec) {
-    if (spec != NULL)
-        *spec = (struct htw_calendar_spec)HTW_CALENDAR_SPEC_INIT;
-}
-
-const char *htw_calendar_spec_invalid(const struct htw_calendar_spec *spec) {
-    if (spec == NULL)
-        return NULL;
+static const char *invalid_member(const struct htw_calendar_spec *spec) {
     if (spec->struct_size != sizeof(*spec))
         return "struct_size";
     if (spec->site != NULL && spec->site->callback == NULL)
@@ -191,7 +185,7 @@ const char *htw_calendar_spec_invalid(const struct htw_calendar_spec *spec) {
         return "grace_ns";
     if (spec->after_ns == HTW_NEVER_NS)
         return "after_ns";
-    if (spec->catch_up > HTW_CALENDAR_CATCH_UP_MAX)
+    if (spec->catch_up > HTW_CALENDAR_CATCH_UP_MAX && spec->catch_up != HTW_CALENDAR_NO_CATCH_UP)
         return "catch_up";
     return spec->allocator == NULL ||
                    (spec->allocator->allocate != NULL && spec->allocator->release != NULL)
@@ -221,7 +215,9 @@ static struct job *create_job(const struct htw_calendar_spec *spec) {
         .zone = htw__zone_retain(spec->zone),
         .delay_ns = select_delay(spec),
         .grace_ns = spec->grace_ns == 0 ? HTW_MINUTE : spec->grace_ns,
-        .catch_up = spec->catch_up,
+        .catch_up = spec->catch_up == 0                          ? 1
+                    : spec->catch_up == HTW_CALENDAR_NO_CATCH_UP ? 0
+                                                                 : spec->catch_up,
         .callback = spec->callback != NULL ? spec->callback : spec->site->callback,
         .arg = spec->arg,
         .release = spec->release,
@@ -240,29 +236,31 @@ static int64_t first_after(const struct htw_scheduler *scheduler, const struct j
 
 int htw_schedule_calendar(struct htw_scheduler *scheduler, const struct htw_calendar_spec *spec,
                           htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
-    if (scheduler == NULL || spec == NULL || htw_calendar_spec_invalid(spec) != NULL)
-        return -EINVAL;
+    const char *member = spec == NULL ? NULL : invalid_member(spec);
+    if (scheduler == NULL || spec == NULL || member != NULL)
+        return htw__refuse(member);
     struct job *job = create_job(spec);
     if (job == NULL)
         return -ENOMEM;
     job->next_ns = instant_after(job, first_after(scheduler, job, spec->after_ns));
-    int error = -EINVAL;
-    if (job->next_ns != HTW_NEVER_NS) {
-        struct htw_spec timer = HTW_SPEC_INIT;
-        timer.callback = run_job;
-        timer.arg = job;
-        timer.when_ns = deadline_of(job, job->next_ns);
-        timer.absolute = true;
-        timer.clock = HTW_CLOCK_REALTIME;
-        timer.period_ns = HTW_DAY;
-        timer.key = spec->key;
-        timer.key_size = spec->key_size;
-        timer.keep_existing = spec->keep_existing;
-        timer.group = spec->group;
-        timer.release = release_job;
-        timer.site = spec->site;
-        error = htw_schedule_spec(scheduler, &timer, ret_handle, ret_replaced);
+    if (job->next_ns == HTW_NEVER_NS) {
+        destroy_job(job);
+        return htw__refuse("calendar");
     }
+    struct htw_spec timer = HTW_SPEC_INIT;
+    timer.callback = run_job;
+    timer.arg = job;
+    timer.when_ns = deadline_of(job, job->next_ns);
+    timer.absolute = true;
+    timer.clock = HTW_CLOCK_REALTIME;
+    timer.period_ns = HTW_DAY;
+    timer.key = spec->key;
+    timer.key_size = spec->key_size;
+    timer.keep_existing = spec->keep_existing;
+    timer.group = spec->group;
+    timer.release = release_job;
+    timer.site = spec->site;
+    int error = htw_schedule_spec(scheduler, &timer, ret_handle, ret_replaced);
     if (error != 0)
         destroy_job(job);
     return error;

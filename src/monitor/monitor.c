@@ -4,16 +4,12 @@
 #include "server.h"
 
 #include "../base/clock.h"
+#include "../base/refusal.h"
 #include "../base/thread.h"
 
 #include <errno.h>
 
 static const struct htw_monitor_options defaults = HTW_MONITOR_OPTIONS_INIT;
-
-void htw_monitor_options_init(struct htw_monitor_options *options) {
-    if (options != NULL)
-        *options = defaults;
-}
 
 int htw_monitor_folder(char *buffer, size_t size) {
     return buffer == NULL ? -EINVAL : htw__place_folder(buffer, size);
@@ -23,9 +19,7 @@ const char *htw_monitor_path(const struct htw_monitor *monitor) {
     return monitor == NULL ? NULL : monitor->place.path;
 }
 
-const char *htw_monitor_options_invalid(const struct htw_monitor_options *options) {
-    if (options == NULL)
-        return NULL;
+static const char *invalid_member(const struct htw_monitor_options *options) {
     if (options->struct_size != sizeof(*options))
         return "struct_size";
     if (options->path != NULL && *options->path == '\0')
@@ -79,8 +73,9 @@ int htw_monitor_open(struct htw_monitor **ret_monitor, const struct htw_monitor_
     int cancel_state;
     if (options == NULL)
         options = &defaults;
-    if (ret_monitor == NULL || htw_monitor_options_invalid(options) != NULL)
-        return -EINVAL;
+    const char *member = invalid_member(options);
+    if (ret_monitor == NULL || member != NULL)
+        return htw__refuse(member);
     const struct htw_allocator *allocator =
         options->allocator != NULL ? options->allocator : &htw__default_allocator;
     struct htw_monitor *monitor = htw__allocate(allocator, sizeof(*monitor));

@@ -58,7 +58,7 @@ void htw__wheel_copy_take(struct htw__lent_wheel *lent) {
     unsigned number = 0;
     lent->is_wanted = false;
     lent->copied_ns = htw__clock_monotonic_ns();
-    htw_wheel_stats_init(&lent->stats);
+    lent->stats.struct_size = sizeof(lent->stats);
     (void)htw_wheel_get_stats(lent->wheel, &lent->stats); /* the arguments are right */
     lent->clock = htw_wheel_now(lent->wheel);
     for (; number < HTW__LEVELS_SHOWN; number++) {
@@ -84,14 +84,14 @@ static void take_wheel(struct htw__sample *sample) {
 static void take(struct htw__sample *sample) {
     switch (sample->source->kind) {
     case HTW__SOURCE_SCHEDULER:
-        htw_scheduler_stats_init(&sample->of.scheduler.stats);
-        htw_scheduler_histograms_init(&sample->of.scheduler.histograms);
+        sample->of.scheduler.stats.struct_size = sizeof(sample->of.scheduler.stats);
+        sample->of.scheduler.histograms.struct_size = sizeof(sample->of.scheduler.histograms);
         sample->error =
             htw_scheduler_get_histograms(sample->source->of.scheduler, &sample->of.scheduler.stats,
                                          &sample->of.scheduler.histograms);
         break;
     case HTW__SOURCE_PURGATORY:
-        htw_purgatory_stats_init(&sample->of.purgatory);
+        sample->of.purgatory.struct_size = sizeof(sample->of.purgatory);
         sample->error =
             htw_purgatory_get_stats(sample->source->of.purgatory, &sample->of.purgatory);
         break;

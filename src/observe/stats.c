@@ -126,18 +126,6 @@ uint64_t htw_pending(const struct htw_scheduler *scheduler) {
     return scheduled > gone ? scheduled - gone : 0;
 }
 
-void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {
-    static const struct htw_scheduler_stats initial = HTW_SCHEDULER_STATS_INIT;
-    if (stats != NULL)
-        *stats = initial;
-}
-
-void htw_scheduler_histograms_init(struct htw_scheduler_histograms *histograms) {
-    static const struct htw_scheduler_histograms initial = HTW_SCHEDULER_HISTOGRAMS_INIT;
-    if (histograms != NULL)
-        *histograms = initial;
-}
-
 /* `histograms` NULL: without them. */
 static int get(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
                struct htw_scheduler_histograms *histograms) {

@@ -90,10 +90,6 @@ void htw__expire_due(void *arg, const struct htw_expiration *expiration) {
 
 /* ---- the public calls */
 
-size_t htw_request_size(void) {
-    return sizeof(struct htw_request);
-}
-
 void htw_request_init(struct htw_request *request) {
     if (request != NULL)
         *request = (struct htw_request) { 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* purgatory.c - creates, closes and destroys a purgatory; the list of its conditions. */
 #include "../base/random.h"
+#include "../base/refusal.h"
 #include "check.h"
 #include "condition.h"
 #include "end.h"
@@ -14,9 +15,7 @@
 #define SHARDS_DEFAULT 4096u
 #define CPUS_MAX 1024u
 
-const char *htw_purgatory_options_invalid(const struct htw_purgatory_options *options) {
-    if (options == NULL)
-        return NULL;
+static const char *invalid_member(const struct htw_purgatory_options *options) {
     if (options->struct_size != sizeof(*options))
         return "struct_size";
     if (options->on_complete == NULL)
@@ -109,17 +108,11 @@ static void release_all(struct htw_purgatory *purgatory) {
     htw__release(&allocator, purgatory, sizeof(*purgatory));
 }
 
-void htw_purgatory_options_init(struct htw_purgatory_options *options) {
-    static const struct htw_purgatory_options initial = HTW_PURGATORY_OPTIONS_INIT;
-    if (options != NULL)
-        *options = initial;
-}
-
 int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
                          const struct htw_purgatory_options *options) {
-    if (ret_purgatory == NULL || scheduler == NULL || options == NULL ||
-        htw_purgatory_options_invalid(options) != NULL)
-        return -EINVAL;
+    const char *member = options == NULL ? NULL : invalid_member(options);
+    if (ret_purgatory == NULL || scheduler == NULL || options == NULL || member != NULL)
+        return htw__refuse(member);
     const struct htw_allocator *allocator =
         options->allocator != NULL ? options->allocator : &htw__default_allocator;
     struct htw_purgatory *purgatory = htw__allocate(allocator, sizeof(*purgatory));

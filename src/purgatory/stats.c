@@ -52,12 +52,6 @@ static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *
         stats->pending + stats->completed + stats->expired + stats->cancelled + stats->closed;
 }
 
-void htw_purgatory_stats_init(struct htw_purgatory_stats *stats) {
-    static const struct htw_purgatory_stats initial = HTW_PURGATORY_STATS_INIT;
-    if (stats != NULL)
-        *stats = initial;
-}
-
 int htw_purgatory_get_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)

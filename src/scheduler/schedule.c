@@ -8,6 +8,7 @@
 #include "attributes.h"
 #include "observe.h"
 #include "../base/compiler.h"
+#include "../base/refusal.h"
 
 /* A timer that is being armed. */
 struct arming {
@@ -206,7 +207,7 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
 
 /* ---- with attributes */
 
-/* The first member that is wrong, except for `callback`: refusal_of(). NULL: none. */
+/* The first member that is wrong. NULL: none. */
 static const char *invalid_member(const struct htw_scheduler *scheduler,
                                   const struct htw_spec *spec) {
     if (spec->struct_size != sizeof(*spec))
@@ -223,11 +224,7 @@ static const char *invalid_member(const struct htw_scheduler *scheduler,
         return "group";
     if (spec->site != NULL && spec->site->callback == NULL)
         return "site";
-    return NULL;
-}
-
-static htw_callback *callback_of(const struct htw_spec *spec) {
-    return spec->callback != NULL || spec->site == NULL ? spec->callback : spec->site->callback;
+    return spec->callback == NULL && spec->site == NULL ? "callback" : NULL;
 }
 
 static struct htw__due due_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
@@ -350,28 +347,16 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     return 0;
 }
 
-void htw_spec_init(struct htw_spec *spec) {
-    static const struct htw_spec initial = HTW_SPEC_INIT;
-    if (spec != NULL)
-        *spec = initial;
-}
-
-const char *htw_spec_invalid(const struct htw_scheduler *scheduler, const struct htw_spec *spec) {
-    if (scheduler == NULL || spec == NULL)
-        return NULL;
-    const char *member = invalid_member(scheduler, spec);
-    return member == NULL && callback_of(spec) == NULL ? "callback" : member;
-}
-
 int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
                       htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     int error = htw__scheduler_refusal(scheduler);
-    if (error == 0 && (spec == NULL || invalid_member(scheduler, spec) != NULL))
-        error = -EINVAL;
-    if (error == 0)
-        error = refusal_of(scheduler, callback_of(spec));
+    if (error == -EINVAL || spec == NULL)
+        return htw__refuse(NULL);
     if (error != 0)
         return error;
+    const char *member = invalid_member(scheduler, spec);
+    if (member != NULL)
+        return htw__refuse(member);
     if (htw__attributes_are_needed(scheduler, spec))
         return schedule_with_attributes(scheduler, spec, ret_handle, ret_replaced);
     error = arm_unusual(scheduler, due_of(scheduler, scheduler->clock, spec), spec->callback,

@@ -2,6 +2,7 @@
 /* scheduler.c - creates and destroys a scheduler; its options. */
 #include "../base/cpu.h"
 #include "../base/random.h"
+#include "../base/refusal.h"
 #include "expirer.h"
 #include "observe.h"
 #include "run.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define LATE_THRESHOLD_DEFAULT_NS (10 * HTW_MILLISECOND)
+#define WORKERS_DEFAULT 2u
 
 int64_t htw_scheduler_now(const struct htw_scheduler *scheduler) {
     return htw__scheduler_refusal(scheduler) == 0 ? htw__now_ns(scheduler) : 0;
@@ -36,22 +38,20 @@ static bool is_in_range(int64_t value, int64_t low, int64_t high) {
     return value >= low && value <= high;
 }
 
-const char *htw_scheduler_options_invalid(const struct htw_scheduler_options *options) {
-    struct htw_wheel_options wheel = HTW_WHEEL_OPTIONS_INIT;
-    if (options == NULL)
-        return NULL;
+static const char *invalid_member(const struct htw_scheduler_options *options) {
+    uint32_t size = options->wheel_size;
     if (options->struct_size != sizeof(*options))
         return "struct_size";
     if (options->tick_ns != 0 && !is_in_range(options->tick_ns, HTW_TICK_NS_MIN, HTW_TICK_NS_MAX))
         return "tick_ns";
-    wheel.size = options->wheel_size;
-    if (htw_wheel_options_invalid(&wheel) != NULL)
+    if (size != 0 &&
+        (!is_in_range(size, HTW_WHEEL_SIZE_MIN, HTW_WHEEL_SIZE_MAX) || (size & (size - 1)) != 0))
         return "wheel_size";
     if (options->shards > HTW_SHARDS_MAX)
         return "shards";
     if (options->expirers > HTW_EXPIRERS_MAX)
         return "expirers";
-    if (options->workers > HTW_WORKERS_MAX)
+    if (options->workers > HTW_WORKERS_MAX && options->workers != HTW_NO_WORKERS)
         return "workers";
     if (htw__clock_of(options->clock) == NULL)
         return "clock";
@@ -89,7 +89,10 @@ static void set_options(struct htw_scheduler *scheduler,
                             : options->expirers;
     scheduler->expirer_count =
         expirers < scheduler->shard_count ? expirers : scheduler->shard_count;
-    scheduler->worker_count = options->embedded || options->executor != NULL ? 0 : options->workers;
+    bool has_workers =
+        !options->embedded && options->executor == NULL && options->workers != HTW_NO_WORKERS;
+    uint32_t workers = options->workers == 0 ? WORKERS_DEFAULT : options->workers;
+    scheduler->worker_count = has_workers ? workers : 0;
     scheduler->embedded = options->embedded;
     scheduler->max_pending = options->max_pending;
     scheduler->timer_slack_ns = options->timer_slack_ns;
@@ -184,8 +187,9 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     static const struct htw_scheduler_options defaults = HTW_SCHEDULER_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
-    if (ret_scheduler == NULL || htw_scheduler_options_invalid(options) != NULL)
-        return -EINVAL;
+    const char *member = invalid_member(options);
+    if (ret_scheduler == NULL || member != NULL)
+        return htw__refuse(member);
     int error = htw__fork_init();
     if (error != 0)
         return error;
@@ -217,12 +221,6 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     }
     *ret_scheduler = scheduler;
     return 0;
-}
-
-void htw_scheduler_options_init(struct htw_scheduler_options *options) {
-    static const struct htw_scheduler_options initial = HTW_SCHEDULER_OPTIONS_INIT;
-    if (options != NULL)
-        *options = initial;
 }
 
 int htw_scheduler_create(struct htw_scheduler **ret_scheduler,

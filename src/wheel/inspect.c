@@ -252,12 +252,6 @@ static uint64_t memory_of(const struct htw_wheel *wheel) {
     return bytes;
 }
 
-void htw_wheel_stats_init(struct htw_wheel_stats *stats) {
-    static const struct htw_wheel_stats initial = HTW_WHEEL_STATS_INIT;
-    if (stats != NULL)
-        *stats = initial;
-}
-
 int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats) {
     if (htw__wheel_is_null(wheel) || stats == NULL || stats->struct_size != sizeof(*stats))
         return -EINVAL;

@@ -108,6 +108,7 @@
  * poll: O(1) a timer, and O(levels) a bucket above level 0. With millions of timers the cache misses
  * of the timer and its two neighbours decide: docs/decisions.md.
  */
+#include "../base/refusal.h"
 #include "state.h"
 
 #include <errno.h>
@@ -172,9 +173,7 @@ static const struct htw_allocator *allocator_for(const struct htw_wheel_options 
     return options->allocator == NULL ? &htw__default_allocator : options->allocator;
 }
 
-const char *htw_wheel_options_invalid(const struct htw_wheel_options *options) {
-    if (options == NULL)
-        return NULL;
+static const char *invalid_member(const struct htw_wheel_options *options) {
     if (options->struct_size != sizeof(*options))
         return "struct_size";
     uint32_t size = options->size;
@@ -204,18 +203,13 @@ static void init(struct htw_wheel *wheel, const struct htw_wheel_options *option
     htw__delay_queue_init(&wheel->queue, bits);
 }
 
-void htw_wheel_options_init(struct htw_wheel_options *options) {
-    static const struct htw_wheel_options initial = HTW_WHEEL_OPTIONS_INIT;
-    if (options != NULL)
-        *options = initial;
-}
-
 int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options) {
     static const struct htw_wheel_options defaults = HTW_WHEEL_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
-    if (ret_wheel == NULL || htw_wheel_options_invalid(options) != NULL)
-        return -EINVAL;
+    const char *member = invalid_member(options);
+    if (ret_wheel == NULL || member != NULL)
+        return htw__refuse(member);
     const struct htw_allocator *allocator = allocator_for(options);
     struct htw_wheel *wheel = htw__allocate(allocator, sizeof(*wheel));
     if (wheel == NULL)
@@ -257,10 +251,6 @@ int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon) {
     while (error == 0 && distance_covered(wheel) < horizon)
         error = create_level(wheel);
     return error;
-}
-
-size_t htw_timer_size(void) {
-    return sizeof(struct htw_timer);
 }
 
 void htw_timer_init(struct htw_timer *timer) {

@@ -37,7 +37,7 @@ def lines_of(header):
             for member in item.members:
                 yield f"{item.declaration}: {member.name}", [member.name]
         for name, value in item.macros:
-            if re.match(r"[-(\d]|HTW_|U?INT\d", value) and "(" not in name:
+            if re.match(r"[-(\d]|HTW_(?!_)|U?INT\d", value) and "(" not in name:
                 yield name, [name]
             else:
                 yield f"#define {name} {value}", []

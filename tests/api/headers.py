@@ -76,7 +76,7 @@ def compile_in_all(what, text):
 def macros(texts):
     """Every one with a value, and those that initialise."""
     lines = []
-    for name in re.findall(r"^#define (HTW_[A-Z_]*_INIT)\b", texts, re.M):
+    for name in re.findall(r"^#define (HTW_[A-Z][A-Z_]*_INIT)\b", texts, re.M):
         lines.append(f"{{ struct {name.lower().removesuffix('_init')} value = {name}; sum += (value.struct_size == 0); }}")
     for name in re.findall(r"^#define (HTW_[A-Z_]*) [A-Z0-9(-].*$", texts, re.M):
         if not re.search(r"_INIT|_H$|^HTW_API|^HTW_WARN", name):

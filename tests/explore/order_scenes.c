@@ -345,7 +345,7 @@ static void open_purgatory(void) {
     options.shards = 1;
     options.allocator = &explore_allocator;
     REQUIRE(htw_purgatory_create(&at.purgatory, scene.scheduler, &options) == 0);
-    at.request = explore_allocator.allocate(NULL, htw_request_size(), 8);
+    at.request = explore_allocator.allocate(NULL, sizeof(struct htw_request), 8);
     htw_request_init(at.request);
 }
 
@@ -365,7 +365,7 @@ static void play_free_request(void) {
     bool freed = !htw_request_is_pending(at.request);
     if (freed) {
         REQUIRE(at.ends == 1);
-        memset(at.request, 0, htw_request_size());
+        memset(at.request, 0, sizeof(struct htw_request));
     }
     scene_join();
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
@@ -395,7 +395,7 @@ static void play_destroy(void) {
 
 /* A hook in a callback of the purgatory is about to schedule another callback. */
 static void play_destroy_hooks(void) {
-    struct htw_request *second = explore_allocator.allocate(NULL, htw_request_size(), 8);
+    struct htw_request *second = explore_allocator.allocate(NULL, sizeof(struct htw_request), 8);
     open_purgatory();
     htw_request_init(second);
     at.schedules = true;

@@ -14,7 +14,7 @@ void scene_open(unsigned shards, unsigned workers, void (*change)(struct htw_sch
     options.allocator = &explore_allocator;
     options.shards = shards;
     options.expirers = 1;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     options.wheel_size = 4;
     if (change != NULL)
         change(&options);

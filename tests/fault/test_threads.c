@@ -168,7 +168,7 @@ static bool use(struct run *run, bool recovers) {
     failing_allocator_init(&memory);
     options.shards = run->shape->shards;
     options.expirers = run->shape->expirers;
-    options.workers = run->shape->workers;
+    options.workers = run->shape->workers > 0 ? run->shape->workers : HTW_NO_WORKERS;
     options.clock = run->shape->clock;
     options.start_threads = run->shape->start_threads;
     options.embedded = run->shape->embedded;
@@ -238,7 +238,7 @@ static struct htw_scheduler *begin_at_gate(struct gate *gate, uint32_t workers) 
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.shards = 4;
     options.expirers = 1;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     *gate = (struct gate) { 0, 0 };
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     failing_calls_plan(THREADS, 3, EAGAIN, true);

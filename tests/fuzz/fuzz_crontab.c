@@ -73,7 +73,7 @@ static void check_reload(const uint8_t *data, size_t size, size_t jobs) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     uint8_t *swapped = malloc(size + 1);
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     if (swapped == NULL || htw_scheduler_create(&scheduler, &options) != 0)
         fuzz_fail("no memory");
     struct htw__cron cron = { .scheduler = scheduler };

@@ -474,7 +474,7 @@ static void begin(void) {
     model.wall_ns = INT64_C(1700000000) * HTW_SECOND;
     scheduler_options.clock = model.clock;
     scheduler_options.embedded = model.by_kernel;
-    scheduler_options.workers = 0;
+    scheduler_options.workers = HTW_NO_WORKERS;
     scheduler_options.shards = 1 + (uint32_t)below(3);
     model.is_limited = below(8) == 0;
     scheduler_options.max_pending = model.is_limited ? 1 : 0;

@@ -627,7 +627,7 @@ static void begin(uint64_t seed) {
     failing_allocator_init(&model.memory);
     options.allocator = &model.memory.allocator;
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.executor = below(3) == 0 ? &executor : NULL;
     options.shards = 1 + (uint32_t)below(3);
     options.wheel_size = 4u << 2 * below(4);

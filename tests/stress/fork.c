@@ -91,7 +91,7 @@ static void work(unsigned number) {
 static void part(uint32_t workers) {
     stress_part("fork: %u workers", workers);
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     options.shards = 2;
     scene = (struct scene) { .scheduler = stress_create(&options, BY_THREADS) };
     REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);

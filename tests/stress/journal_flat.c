@@ -180,7 +180,7 @@ int main(int argc, char *argv[]) {
     unsigned epochs = 0;
     options.clock = HTW_CLOCK_MANUAL;
     options.manual_start_ns = 1700000000 * HTW_SECOND;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.shards = 1;
     REQUIRE(test_folder_create(folder) && htw_scheduler_create(&scheduler, &options) == 0);
     snprintf(path, sizeof(path), "%s/journal", folder);

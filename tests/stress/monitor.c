@@ -40,7 +40,7 @@ static void show_scheduler(unsigned number) {
     struct htw_monitor_source *source;
     char name[16];
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     snprintf(name, sizeof(name), "own%u", number);
     REQUIRE(htw_scheduler_create(&own, &options) == 0);
     REQUIRE(htw_monitor_add_scheduler(monitor, name, own, &source) == 0);

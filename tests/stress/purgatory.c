@@ -74,7 +74,7 @@ static void play(uint32_t shards, uint64_t fail_one_in) {
 static void part(enum stress_runners by, uint32_t workers, uint32_t shards, uint64_t max_pending,
                  uint64_t fail_one_in) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     options.max_pending = max_pending;
     options.tick_ns = 50 * HTW_MICROSECOND;
     stress_part("%u workers, %u shards, runners %u, at most %u timers, memory fails one in %u%s",

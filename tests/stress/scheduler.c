@@ -107,7 +107,7 @@ static void check_limit(uint64_t limit) {
 }
 
 static void play(const struct htw_scheduler_options *options, enum stress_runners by) {
-    unsigned own = options->workers > 0 ? options->workers : options->expirers;
+    unsigned own = options->workers != HTW_NO_WORKERS ? options->workers : options->expirers;
     scheduler = stress_create(options, by);
     timers_open(scheduler, by == BY_THREADS ? own : STRESS_RUNNERS, options->max_pending > 0);
     if (random_one_in(stage_random(), 2)) {
@@ -131,7 +131,7 @@ static void play(const struct htw_scheduler_options *options, enum stress_runner
 static void part(uint32_t workers, uint32_t shards, uint32_t expirers, uint64_t limit,
                  enum stress_runners by) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     options.shards = shards;
     options.expirers = expirers;
     options.max_pending = limit;

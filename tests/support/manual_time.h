@@ -12,7 +12,7 @@ static inline struct htw_scheduler_options manual_options(int64_t start_ns) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.clock = HTW_CLOCK_MANUAL;
     options.manual_start_ns = start_ns;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.shards = 1;
     return options;
 }

@@ -57,7 +57,7 @@ def item_of(item):
     if item.kind == "macro":
         out = []
         for at, (name, value) in enumerate(item.macros):
-            shown = f"`{value}`" if len(value) < 70 and "(" not in name and not value.startswith("{") else ""
+            shown = f"`{value}`" if len(value) < 70 and "(" not in name and not value.startswith(("{", "HTW__")) else ""
             out.append(directive("macro", name, "\n\n".join(filter(None, [body if at == 0 else "", shown]))))
         return "\n\n".join(out)
     kind = item.kind

@@ -239,7 +239,7 @@ int scheduler::arm_calendar(const calendar &calendar, const calendar_options &op
     spec.jitter_key = options.jitter_key.data();
     spec.jitter_key_size = options.jitter_key.size();
     spec.grace_ns = options.grace.count();
-    spec.catch_up = options.catch_up;
+    spec.catch_up = options.catch_up != 0 ? options.catch_up : HTW_CALENDAR_NO_CATCH_UP;
     spec.allocator = options.allocator;
     fill_common(spec, options);
     return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Iterator, Optional
 
-from htw._base import Duration, checked, to_ns
+from htw._base import Duration, checked, sized, to_ns
 from htw._native import ffi, lib
 
 
@@ -31,17 +31,15 @@ class Backoff:
 
     def __init__(self, *, initial: Duration = 0.1, cap: Duration = 30, multiplier: float = 2,
                  jitter: float = 0.5, seed: int = 0) -> None:
-        options = ffi.new("struct htw_backoff_options *")
-        lib.htw_backoff_options_init(options)
+        options = sized("struct htw_backoff_options")
         options.initial_ns = to_ns(initial)
         options.cap_ns = to_ns(cap)
         options.multiplier = multiplier
-        options.jitter = jitter
+        options.jitter = jitter or -1.0  # HTW_NO_JITTER
         options.seed = seed
         self._lock = threading.Lock()
         self._backoff = ffi.new("struct htw_backoff *")
-        checked(lib.htw_backoff_init(self._backoff, options),
-                lambda: lib.htw_backoff_options_invalid(options))
+        checked(lib.htw_backoff_init(self._backoff, options), takes_struct=True)
 
     def next(self) -> float:
         """The delay before the next attempt, in seconds; counts the attempt."""

@@ -77,22 +77,28 @@ def error_of(number: int, text: str) -> Exception:
     return _ERRORS.get(number, Error)(number, text)
 
 
-def fail(result: int, invalid: Optional[Callable[[], Any]] = None) -> NoReturn:
-    """Raises what a negative result of the library means. ``invalid`` finds the member of the options
-    that was refused."""
+def fail(result: int, takes_struct: bool = False) -> NoReturn:
+    """Raises what a negative result of the library means, with the member that was refused of a struct."""
     number = -result
     text: str = ffi.string(lib.htw_strerror(result)).decode()
-    member = ffi.NULL if invalid is None or number != errno.EINVAL else invalid()
+    member = lib.htw_invalid_member() if takes_struct and number == errno.EINVAL else ffi.NULL
     if member != ffi.NULL:
         text = f"{ffi.string(member).decode()}: {text}"
     raise error_of(number, text)
 
 
-def checked(result: int, invalid: Optional[Callable[[], Any]] = None) -> int:
+def checked(result: int, takes_struct: bool = False) -> int:
     """Returns a result of the library, or raises what it means."""
     if result < 0:
-        fail(result, invalid)
+        fail(result, takes_struct)
     return result
+
+
+def sized(name: str) -> Any:
+    """A struct of C with all members 0 but its size, as the macros HTW_..._INIT make it."""
+    value = ffi.new(name + " *")
+    value.struct_size = ffi.sizeof(name)
+    return value
 
 
 #: A length of time: seconds, or a timedelta.

@@ -25,6 +25,7 @@ from htw._base import (
     enter,
     fail,
     report,
+    sized,
     stats_of,
     text_of,
     to_bytes,
@@ -367,10 +368,9 @@ class Scheduler(Closing):
         self._begin()
         self._timers: set[Timer] = set()
         self._on_error = on_error
-        options = ffi.new("struct htw_scheduler_options *")
-        lib.htw_scheduler_options_init(options)
+        options = sized("struct htw_scheduler_options")
         options.tick_ns = to_ns(tick)
-        options.workers = workers
+        options.workers = workers or lib.HTW_NO_WORKERS
         options.expirers = expirers
         options.shards = shards
         options.wheel_size = wheel_size
@@ -389,8 +389,7 @@ class Scheduler(Closing):
         with _live_lock:
             if _exiting:
                 raise RuntimeError("no scheduler can be created while the interpreter ends")
-            checked(lib.htw_scheduler_create(pointer, options),
-                    lambda: lib.htw_scheduler_options_invalid(options))
+            checked(lib.htw_scheduler_create(pointer, options), takes_struct=True)
             # Freed with the last reference, never while a thread is in a call of a method.
             self._pointer = pointer[0]
             self._lease = Lease(self._pointer, lib.htw_scheduler_destroy, None)
@@ -519,8 +518,7 @@ class Scheduler(Closing):
         latest_ns = when_ns if latest is None else to_ns(latest)
         if latest_ns < when_ns:
             raise ValueError("the latest time is earlier than the first")
-        spec = ffi.new("struct htw_spec *")
-        lib.htw_spec_init(spec)
+        spec = sized("struct htw_spec")
         spec.when_ns = when_ns
         spec.latest_ns = latest_ns
         spec.absolute = absolute
@@ -603,8 +601,7 @@ class Scheduler(Closing):
 
     def stats(self) -> Stats:
         """The statistics since the scheduler was created; htw/observe.h explains each."""
-        stats = ffi.new("struct htw_scheduler_stats *")
-        lib.htw_scheduler_stats_init(stats)
+        stats = sized("struct htw_scheduler_stats")
         checked(lib.htw_scheduler_get_stats(self._pointer, stats))
         return stats_of(stats[0])
 

@@ -172,7 +172,7 @@ class Calendar:
         if not 0 <= catch_up <= lib.HTW_CALENDAR_CATCH_UP_MAX:
             raise ValueError(f"catch_up is from 0 to {lib.HTW_CALENDAR_CATCH_UP_MAX}")
         spec = ffi.new("struct htw_calendar_spec *")
-        lib.htw_calendar_spec_init(spec)
+        spec.struct_size = ffi.sizeof(spec[0])
         spec.calendar = self._native[0]
         spec.zone = _zone_pointer(zone)
         spec.after_ns = 0 if after is None else to_ns(after) or 1  # to C 0 means now
@@ -182,7 +182,7 @@ class Calendar:
             spec.jitter_key = ffi.from_buffer(spread)
             spec.jitter_key_size = len(spread)
         spec.grace_ns = to_ns(grace) or 1  # to C 0 means a minute
-        spec.catch_up = to_index(catch_up)
+        spec.catch_up = to_index(catch_up) or lib.HTW_CALENDAR_NO_CATCH_UP
         key_bytes = None if key is None else to_bytes(key)
         fill_common(spec, key_bytes, keep_existing, group, callback)
         return scheduler._keep(group, callback, args, pass_timer, lib.py_schedule_calendar, spec)

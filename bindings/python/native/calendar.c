@@ -18,6 +18,10 @@ static void py_connect(void *other) {
 
 #ifdef PY_BUNDLED
 /* What the sources of the calendar call besides. */
+int htw__refuse(const char *member) {
+    return library->refuse(member);
+}
+
 bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
     return library->is_pending(scheduler, handle);
 }

@@ -9,11 +9,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#ifdef PY_BUNDLED
+int htw__refuse(const char *member);
+#endif
+
 struct py_library {
     /* Functions of the library, which is compiled into htw._native alone. */
     int (*schedule_spec)(struct htw_scheduler *, const struct htw_spec *, htw_handle *,
                          struct htw_unexpired *);
     int (*reschedule_at)(struct htw_scheduler *, htw_handle, int64_t);
+#ifdef PY_BUNDLED
+    int (*refuse)(const char *);
+#endif
     bool (*is_pending)(struct htw_scheduler *, htw_handle);
     int64_t (*now_by)(const struct htw_scheduler *, enum htw_clock);
     int (*cancel_wait)(struct htw_scheduler *, htw_handle);

@@ -56,6 +56,9 @@ static void ended(void *arg) {
 static struct py_library library = {
     .schedule_spec = htw_schedule_spec,
     .reschedule_at = htw_reschedule_at,
+#ifdef PY_BUNDLED
+    .refuse = htw__refuse,
+#endif
     .is_pending = htw_is_pending,
     .now_by = htw_scheduler_now_by,
     .cancel_wait = htw_cancel_wait,

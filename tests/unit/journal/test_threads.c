@@ -19,7 +19,9 @@
 static void use_real_time(struct journal_fixture *f, uint32_t workers) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
-    options.workers = workers; /* and the default clock, which is not the wall clock */
+    options.workers = workers > 0
+                          ? workers
+                          : HTW_NO_WORKERS; /* and the default clock, which is not the wall clock */
     assert_int_equal(htw_scheduler_create(&f->scheduler, &options), 0);
 }
 

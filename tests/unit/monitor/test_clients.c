@@ -129,7 +129,7 @@ MONITOR_TEST(monitor_gives_up_a_client_that_does_not_read) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     char name[16];
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     for (size_t i = 0; i < COUNT_OF(schedulers); i++) { /* an answer that fills the socket */
         snprintf(name, sizeof(name), "n%zu", i);
         assert_int_equal(htw_scheduler_create(&schedulers[i], &options), 0);

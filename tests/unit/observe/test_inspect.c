@@ -26,7 +26,7 @@ static struct htw_scheduler *create(uint32_t wheel_size) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.shards = 1;
     options.wheel_size = wheel_size;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);

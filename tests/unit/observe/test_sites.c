@@ -60,13 +60,14 @@ SCHEDULER_TEST(site_given_wrongly_is_refused) {
     assert_int_equal(htw_schedule_here(f->scheduler, MS, &empty, NULL, &handle), -EINVAL);
     assert_int_equal(htw_schedule_here(NULL, MS, &other, NULL, &handle), -EINVAL);
     spec.site = &empty;
-    assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "site");
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
-    spec.callback = NULL;
-    assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "site");
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
+        assert_string_equal(htw_invalid_member(), "site");
+        spec.callback = NULL;
+    }
     spec.site = NULL;
-    assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "callback");
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
+    assert_string_equal(htw_invalid_member(), "callback");
     assert_int_equal(handle, 5);
     assert_int_equal(htw_scheduler_visit(NULL, HTW_VISIT_SITES, 0, see, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_visit(f->scheduler, HTW_VISIT_SITES, 0, NULL, NULL), -EINVAL);

@@ -36,7 +36,7 @@ static void complete(void *context, struct htw_request *ended, enum htw_reason r
 ABORT_STEP(open_scheduler) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.allocator = &abort_case_memory;
     EXPECT(htw_scheduler_create(&scheduler, &options) == 0);
 }

@@ -125,7 +125,7 @@ static const struct way {
 UNIT_TEST(purgatory_call_that_others_keep_busy_returns_or_goes_on_and_no_event_is_lost) {
     for (const struct way *way = ways; way < ways + COUNT_OF(ways); way++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-        options.workers = way->workers;
+        options.workers = way->workers > 0 ? way->workers : HTW_NO_WORKERS;
         options.max_pending = way->is_full;
         options.embedded = way->embedded;
         options.clock = way->manual ? HTW_CLOCK_MANUAL : HTW_CLOCK_MONOTONIC;

@@ -14,7 +14,7 @@
 static struct htw_scheduler *create(uint32_t workers) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     options.shards = 2;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     return scheduler;

@@ -107,7 +107,7 @@ static void block(void *arg, const struct htw_expiration *expiration) {
 
 static void open_scheduler(bool embedded) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     options.shards = 1;
     options.embedded = embedded;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);

@@ -72,7 +72,7 @@ static struct htw_scheduler *create(enum htw_clock clock, bool embedded, uint32_
     atomic_store(&wall_ahead_ns, 0);
     options.clock = clock;
     options.embedded = embedded;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     options.shards = 3;
     options.expirers = embedded ? 1 : 2;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);

@@ -49,7 +49,7 @@ SCHEDULER_TEST(child_that_returns_from_a_callback_ends) {
 
 /* The thread is a worker or an expirer. */
 static void end_in_a_thread(struct scheduler_fixture *f, uint32_t workers, enum htw_clock clock) {
-    f->options.workers = workers;
+    f->options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     f->options.start_threads = true;
     f->options.clock = clock;
     scheduler_reopen(f);

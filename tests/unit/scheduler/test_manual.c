@@ -9,7 +9,7 @@
 
 static void visit_ticks(struct scheduler_fixture *f, uint32_t shards, uint32_t workers) {
     f->options.shards = shards;
-    f->options.workers = workers;
+    f->options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     f->count = MANY;
     scheduler_reopen(f);
     for (unsigned i = 0; i < MANY; i++)
@@ -97,7 +97,7 @@ SCHEDULER_TEST(scheduler_manual_has_no_descriptor_and_is_not_processed) {
 
 SCHEDULER_TEST(scheduler_advance_while_another_is_in_it_is_busy) {
     for (uint32_t workers = 0; workers < 2; workers++) {
-        f->options.workers = workers;
+        f->options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
         scheduler_reopen(f);
         f->probes[0].act = act_stay;
         arm(f, 0, MS);

@@ -55,7 +55,7 @@ UNIT_TEST(create_refused_memory_leaves_nothing) {
     options.shards = 2;
     options.expirers = 2;
     check_create(&options);
-    options.workers = 0;
+    options.workers = HTW_NO_WORKERS;
     check_create(&options);
     options.embedded = true;
     check_create(&options);

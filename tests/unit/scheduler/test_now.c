@@ -117,7 +117,7 @@ static void check_threads(struct scheduler_fixture *f, uint32_t workers) {
     struct htw_group *group;
     f->options.clock = HTW_CLOCK_MONOTONIC;
     f->options.tick_ns = TICK;
-    f->options.workers = workers;
+    f->options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     scheduler_reopen(f);
     gate_open(&f->gate);
     f->probes[0].act = act_tell_the_third;

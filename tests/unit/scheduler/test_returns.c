@@ -51,7 +51,7 @@ static struct htw_scheduler *create(uint32_t workers, enum htw_clock clock,
                                     const struct htw_executor *executor) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
-    options.workers = workers;
+    options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
     options.clock = clock;
     options.executor = executor;
     return htw_scheduler_create(&scheduler, &options) == 0 ? scheduler : NULL;

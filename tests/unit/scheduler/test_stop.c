@@ -58,7 +58,7 @@ static void act_stop(struct probe *self) {
 
 SCHEDULER_TEST(scheduler_stop_in_a_callback_is_a_deadlock) {
     for (uint32_t workers = 0; workers <= 2; workers++) {
-        f->options.workers = workers;
+        f->options.workers = workers > 0 ? workers : HTW_NO_WORKERS;
         scheduler_reopen(f);
         f->probes[0].act = act_stop;
         arm(f, 0, MS);

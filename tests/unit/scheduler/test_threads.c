@@ -181,7 +181,7 @@ SCHEDULER_TEST(scheduler_has_the_threads_that_it_needs) {
         f->options.expirers = HTW_EXPIRERS_MAX;
         f->options.clock = cases[i].clock;
         f->options.embedded = cases[i].embedded;
-        f->options.workers = cases[i].workers;
+        f->options.workers = cases[i].workers > 0 ? cases[i].workers : HTW_NO_WORKERS;
         f->options.start_threads = !cases[i].embedded;
         reopen(f);
         assert_int_equal(count_tasks("htw-expirer-"), cases[i].expirers_there);

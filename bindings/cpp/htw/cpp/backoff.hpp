@@ -9,7 +9,7 @@
 
 namespace htw {
 
-/** The options of a backoff, as struct htw_backoff_options. */
+/** The options of a backoff, as struct htw_backoff_options, except that a jitter of 0 is none. */
 struct backoff_options {
     std::chrono::nanoseconds initial = std::chrono::milliseconds(100);
     std::chrono::nanoseconds cap = std::chrono::seconds(30);
@@ -27,9 +27,9 @@ class backoff {
         native.initial_ns = options.initial.count();
         native.cap_ns = options.cap.count();
         native.multiplier = options.multiplier;
-        native.jitter = options.jitter;
+        native.jitter = options.jitter != 0 ? options.jitter : HTW_NO_JITTER;
         native.seed = options.seed;
-        detail::check(htw_backoff_init(&native_, &native));
+        failure_to().report_refusal(htw_backoff_init(&native_, &native));
     }
 
     /** The delay before the next attempt. Counts the attempt. */

@@ -133,6 +133,11 @@ class failure_to {
         return result;
     }
 
+    /** The same of a function that takes a struct: what() begins with the member that was refused. */
+    int report_refusal(int result) const {
+        return report(result, result == -EINVAL ? htw_invalid_member() : nullptr);
+    }
+
     std::error_code *code() const noexcept {
         return code_;
     }

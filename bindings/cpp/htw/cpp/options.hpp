@@ -43,7 +43,7 @@ class task {
     detail::owned<htw_task, &htw_task_run> native_;
 };
 
-/** The options of a scheduler, as struct htw_scheduler_options. 0 means the default. */
+/** The options of a scheduler, as struct htw_scheduler_options. 0 means the default, except that 0 workers are none. */
 struct scheduler_options {
     std::chrono::nanoseconds tick { 0 };
     std::uint32_t wheel_size = 0;

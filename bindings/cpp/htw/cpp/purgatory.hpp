@@ -82,7 +82,7 @@ template <class T> class purgatory {
         }
         if (result == 0)
             result = htw_purgatory_create(detail::into(native_), scheduler.native(), &native);
-        error.report(result, result == -EINVAL ? htw_purgatory_options_invalid(&native) : nullptr);
+        error.report_refusal(result);
     }
 
     explicit operator bool() const noexcept {

@@ -45,9 +45,7 @@ class scheduler {
   public:
     /** On failure this is empty, or the constructor throws. */
     explicit scheduler(scheduler_options options = scheduler_options(), failure_to error = {}) {
-        const char *invalid = nullptr;
-        const int result = create(std::move(options), invalid);
-        error.report(result, invalid);
+        error.report_refusal(create(std::move(options)));
     }
 
     explicit operator bool() const noexcept {
@@ -275,14 +273,14 @@ class scheduler {
                       detail::clock_of<Clock>::value, 0 };
     }
 
-    int create(scheduler_options &&options, const char *&ret_invalid) noexcept {
+    int create(scheduler_options &&options) noexcept {
         htw_scheduler_options native = HTW_SCHEDULER_OPTIONS_INIT;
         htw_executor executor = {};
         native.tick_ns = options.tick.count();
         native.wheel_size = options.wheel_size;
         native.shards = options.shards;
         native.expirers = options.expirers;
-        native.workers = options.workers;
+        native.workers = options.workers != 0 ? options.workers : HTW_NO_WORKERS;
         native.clock = static_cast<htw_clock>(options.clock);
         native.embedded = options.embedded;
         native.start_threads = options.start_threads;
@@ -306,10 +304,7 @@ class scheduler {
             if (made->executor)
                 native.executor = &executor;
         }
-        const int result = htw_scheduler_create(detail::into(native_), &native);
-        if (result == -EINVAL)
-            ret_invalid = htw_scheduler_options_invalid(&native);
-        return result;
+        return htw_scheduler_create(detail::into(native_), &native);
     }
 
     const exception_handler *handler() const noexcept {

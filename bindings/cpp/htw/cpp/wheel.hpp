@@ -44,8 +44,7 @@ template <class T, htw_timer T::*Timer> class wheel {
         native.strict_fifo = options.strict_fifo;
         native.start = options.start;
         native.allocator = options.allocator;
-        const int result = htw_wheel_create(detail::into(native_), &native);
-        error.report(result, result == -EINVAL ? htw_wheel_options_invalid(&native) : nullptr);
+        error.report_refusal(htw_wheel_create(detail::into(native_), &native));
     }
 
     explicit operator bool() const noexcept {

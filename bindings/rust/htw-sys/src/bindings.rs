@@ -1,5 +1,6 @@
 // Made by generate.sh from the headers, with rust-bindgen. ./dev rust fails where they differ.
 use libc::FILE;
+pub const HTW_NO_JITTER: f64 = -1.0;
 pub const HTW_WHEEL_SIZE_MIN: u32 = 2;
 pub const HTW_WHEEL_SIZE_DEFAULT: u32 = 256;
 pub const HTW_WHEEL_SIZE_MAX: u32 = 4096;
@@ -7,6 +8,7 @@ pub const HTW_WHEEL_LEVELS_MAX: u32 = 64;
 pub const HTW_SHARDS_MAX: u32 = 1024;
 pub const HTW_EXPIRERS_MAX: u32 = 64;
 pub const HTW_WORKERS_MAX: u32 = 256;
+pub const HTW_NO_WORKERS: u32 = 4294967295;
 pub const HTW_EVENTS_MAX: u32 = 1048576;
 pub const HTW_OBSERVE_SITES: u32 = 1;
 pub const HTW_OBSERVE_EVENTS: u32 = 2;
@@ -24,6 +26,9 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_strerror(result: ::std::os::raw::c_int) -> *const ::std::os::raw::c_char;
+}
+extern "C" {
+    pub fn htw_invalid_member() -> *const ::std::os::raw::c_char;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -87,17 +92,6 @@ pub struct htw_backoff_options {
     pub seed: u64,
 }
 extern "C" {
-    pub fn htw_backoff_options_init(options: *mut htw_backoff_options);
-}
-extern "C" {
-    pub fn htw_backoff_options_invalid(
-        options: *const htw_backoff_options,
-    ) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
-    pub fn htw_backoff_size() -> usize;
-}
-extern "C" {
     pub fn htw_backoff_init(
         backoff: *mut htw_backoff,
         options: *const htw_backoff_options,
@@ -132,17 +126,6 @@ pub struct htw_wheel_options {
     pub strict_fifo: bool,
     pub start: u64,
     pub allocator: *const htw_allocator,
-}
-extern "C" {
-    pub fn htw_wheel_options_init(options: *mut htw_wheel_options);
-}
-extern "C" {
-    pub fn htw_wheel_options_invalid(
-        options: *const htw_wheel_options,
-    ) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
-    pub fn htw_timer_size() -> usize;
 }
 extern "C" {
     pub fn htw_wheel_create(
@@ -269,9 +252,6 @@ pub struct htw_wheel_stats {
     pub memory_bytes: u64,
 }
 extern "C" {
-    pub fn htw_wheel_stats_init(stats: *mut htw_wheel_stats);
-}
-extern "C" {
     pub fn htw_wheel_get_stats(
         wheel: *const htw_wheel,
         stats: *mut htw_wheel_stats,
@@ -304,14 +284,6 @@ pub struct htw_scheduler_options {
     pub allocator: *const htw_allocator,
     pub observe: u32,
     pub event_count: u32,
-}
-extern "C" {
-    pub fn htw_scheduler_options_init(options: *mut htw_scheduler_options);
-}
-extern "C" {
-    pub fn htw_scheduler_options_invalid(
-        options: *const htw_scheduler_options,
-    ) -> *const ::std::os::raw::c_char;
 }
 pub const HTW_NEVER_NS: i64 = 9223372036854775807;
 pub const HTW_MICROSECOND: i64 = 1000;
@@ -430,9 +402,6 @@ pub struct htw_spec {
     pub site: *const htw_site,
 }
 extern "C" {
-    pub fn htw_spec_init(spec: *mut htw_spec);
-}
-extern "C" {
     pub fn htw_schedule_spec(
         scheduler: *mut htw_scheduler,
         spec: *const htw_spec,
@@ -489,12 +458,6 @@ extern "C" {
         arg: *mut ::std::os::raw::c_void,
         ret_handle: *mut htw_handle,
     ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_spec_invalid(
-        scheduler: *const htw_scheduler,
-        spec: *const htw_spec,
-    ) -> *const ::std::os::raw::c_char;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -680,9 +643,6 @@ pub struct htw_scheduler_stats {
     pub callback: htw_distribution,
 }
 extern "C" {
-    pub fn htw_scheduler_stats_init(stats: *mut htw_scheduler_stats);
-}
-extern "C" {
     pub fn htw_scheduler_get_stats(
         scheduler: *mut htw_scheduler,
         stats: *mut htw_scheduler_stats,
@@ -700,9 +660,6 @@ pub struct htw_scheduler_histograms {
     pub struct_size: usize,
     pub lateness: [u64; 24usize],
     pub callback: [u64; 24usize],
-}
-extern "C" {
-    pub fn htw_scheduler_histograms_init(histograms: *mut htw_scheduler_histograms);
 }
 extern "C" {
     pub fn htw_scheduler_get_histograms(
@@ -900,9 +857,6 @@ extern "C" {
     pub fn htw_request_init(request: *mut htw_request);
 }
 extern "C" {
-    pub fn htw_request_size() -> usize;
-}
-extern "C" {
     pub fn htw_request_is_pending(request: *const htw_request) -> bool;
 }
 pub type htw_request_visitor = ::std::option::Option<
@@ -932,14 +886,6 @@ pub struct htw_purgatory_options {
     pub shards: u32,
     pub allocator: *const htw_allocator,
     pub name: *const ::std::os::raw::c_char,
-}
-extern "C" {
-    pub fn htw_purgatory_options_init(options: *mut htw_purgatory_options);
-}
-extern "C" {
-    pub fn htw_purgatory_options_invalid(
-        options: *const htw_purgatory_options,
-    ) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
     pub fn htw_purgatory_create(
@@ -1037,9 +983,6 @@ pub struct htw_purgatory_stats {
     pub waited_ms: u64,
 }
 extern "C" {
-    pub fn htw_purgatory_stats_init(stats: *mut htw_purgatory_stats);
-}
-extern "C" {
     pub fn htw_purgatory_get_stats(
         purgatory: *mut htw_purgatory,
         stats: *mut htw_purgatory_stats,
@@ -1103,6 +1046,7 @@ mod calendar {
     use super::*;
     pub const HTW_CALENDAR_TEXT_MAX: u32 = 1024;
     pub const HTW_CALENDAR_CATCH_UP_MAX: u32 = 1000;
+    pub const HTW_CALENDAR_NO_CATCH_UP: u32 = 4294967295;
     pub const HTW_CALENDAR_MISSED_MAX: u32 = 10000;
     #[repr(C)]
     #[derive(Debug, Copy, Clone)]
@@ -1218,14 +1162,6 @@ mod calendar {
         pub release: htw_release_hook,
         pub allocator: *const htw_allocator,
         pub site: *const htw_site,
-    }
-    extern "C" {
-        pub fn htw_calendar_spec_init(spec: *mut htw_calendar_spec);
-    }
-    extern "C" {
-        pub fn htw_calendar_spec_invalid(
-            spec: *const htw_calendar_spec,
-        ) -> *const ::std::os::raw::c_char;
     }
     extern "C" {
         pub fn htw_schedule_calendar(

@@ -8,7 +8,7 @@
 //!
 //! What differs from C:
 //!
-//! - The macros `HTW_..._INIT` are the functions `htw_..._init()`.
+//! - In place of a macro `HTW_..._INIT`, zero the struct, and set its `struct_size`.
 //! - The macro `HTW_CONTAINER_OF` and the numbers of the version are not there. [`htw_version()`]
 //!   is that of the library.
 //! - An enumeration is an integer type and constants, so that a value that a later version adds is

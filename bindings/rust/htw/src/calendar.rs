@@ -2,7 +2,7 @@
 //! calendar.rs - local times in a time zone, and timers that repeat by them (feature `calendar`).
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
-use crate::raw::{c_text, initial, opaque, setters};
+use crate::raw::{c_text, opaque, setters, sized};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::site::site_of;
@@ -241,8 +241,7 @@ impl Scheduler {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn calendar_timer(&self, calendar: &Calendar) -> CalendarTimer<'_> {
-        // SAFETY: the library fills in all members.
-        let mut spec = unsafe { initial(htw_calendar_spec_init) };
+        let mut spec = sized!(htw_calendar_spec);
         spec.calendar = calendar.raw;
         CalendarTimer { scheduler: self.shared(), spec, name: None, borrows: PhantomData }
     }
@@ -275,7 +274,9 @@ impl<'a> CalendarTimer<'a> {
 
         /// How many missed instants run late. 0: none, and the next run receives their number; 1, as
         /// without this: one run for all of them; N, up to 1000: the last N, the oldest first.
-        catch_up(runs: u32) self => self.spec.catch_up = runs;
+        catch_up(runs: u32) self => {
+            self.spec.catch_up = if runs == 0 { HTW_CALENDAR_NO_CATCH_UP } else { runs };
+        };
 
         /// The key, as [`Builder::key`](crate::Builder::key).
         key(key: &'a [u8]) self => {

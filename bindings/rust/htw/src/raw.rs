@@ -4,15 +4,28 @@ use crate::Error;
 #[cfg(feature = "journal")]
 use std::ffi::CStr;
 use std::ffi::CString;
+#[cfg(feature = "journal")]
 use std::mem::MaybeUninit;
 #[cfg(feature = "journal")]
 use std::os::raw::{c_char, c_void};
 
-/// The value that an `_init` function of the library has filled in.
+/// A struct of C with all members 0 but its size, as the macros HTW_..._INIT make it.
+macro_rules! sized {
+    ($name:ident) => {{
+        // SAFETY: these structs have integers, and pointers that may be NULL.
+        let mut value: $name = unsafe { std::mem::zeroed() };
+        value.struct_size = std::mem::size_of::<$name>();
+        value
+    }};
+}
+pub(crate) use sized;
+
+/// The value that an `_init` function of the journal has filled in.
 ///
 /// # Safety
 ///
 /// The function fills in all members.
+#[cfg(feature = "journal")]
 pub(crate) unsafe fn initial<T>(init: unsafe extern "C" fn(*mut T)) -> T {
     let mut value = MaybeUninit::uninit();
     unsafe {

@@ -4,7 +4,7 @@ use crate::callback::{Expiration, PanicHandler};
 use crate::group::{cancel_key, Group};
 use crate::observe::Observe;
 use crate::outcome::Outcome;
-use crate::raw::{by_default_new, initial, opaque, setters};
+use crate::raw::{by_default_new, opaque, setters, sized};
 use crate::shared::Shared;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
 use crate::timer::{Builder, Timer};
@@ -68,8 +68,7 @@ impl SchedulerOptions {
     /// The defaults: a tick of 1 ms, the monotonic clock, two workers, which start when they are
     /// needed.
     pub fn new() -> SchedulerOptions {
-        // SAFETY: the library fills in all members.
-        let raw = unsafe { initial(htw_scheduler_options_init) };
+        let raw = sized!(htw_scheduler_options);
         SchedulerOptions {
             raw,
             clock: Clock::Monotonic,
@@ -91,7 +90,9 @@ impl SchedulerOptions {
         /// The number of threads that run closures, up to 256. 0: the thread that waits for deadlines
         /// runs them, and a slow closure delays all others; with [`Clock::Manual`], the thread that
         /// calls [`Scheduler::advance`].
-        workers(workers: u32) self => self.raw.workers = workers;
+        workers(workers: u32) self => {
+            self.raw.workers = if workers == 0 { HTW_NO_WORKERS } else { workers };
+        };
 
         /// The number of independent parts, each with its lock; 0: one for each CPU.
         shards(shards: u32) self => self.raw.shards = shards;
@@ -252,8 +253,7 @@ impl Scheduler {
 
     /// The statistics since the scheduler was created.
     pub fn stats(&self) -> Result<htw_scheduler_stats, Error> {
-        // SAFETY: the library fills in all members.
-        let mut raw = unsafe { initial(htw_scheduler_stats_init) };
+        let mut raw = sized!(htw_scheduler_stats);
         Error::check(unsafe { htw_scheduler_get_stats(self.shared.raw(), &mut raw) })?;
         Ok(raw)
     }

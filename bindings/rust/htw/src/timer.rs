@@ -3,7 +3,7 @@
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
 use crate::outcome::Outcome;
-use crate::raw::{initial, setters};
+use crate::raw::{setters, sized};
 use crate::shared::Shared;
 use crate::site::site_of;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
@@ -181,8 +181,7 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(scheduler: &'a Arc<Shared>) -> Builder<'a> {
-        // SAFETY: the library fills in all members.
-        let spec = unsafe { initial(htw_spec_init) };
+        let spec = sized!(htw_spec);
         Builder {
             scheduler,
             spec,

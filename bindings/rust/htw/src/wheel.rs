@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! wheel.rs - the wheel as a collection of values that have deadlines.
 use crate::nodes::{Key, Nodes};
-use crate::raw::initial;
+use crate::raw::sized;
 use crate::Error;
 use htw_sys::*;
 use std::fmt;
@@ -134,7 +134,7 @@ impl<T> Wheel<T> {
         let mut raw = ptr::null_mut();
         // SAFETY: the library fills in the options, and copies them.
         unsafe {
-            let mut raw_options = initial(htw_wheel_options_init);
+            let mut raw_options = sized!(htw_wheel_options);
             raw_options.size = options.size;
             raw_options.strict_fifo = options.strict_fifo;
             raw_options.start = options.start;
@@ -332,8 +332,7 @@ impl<T> Wheel<T> {
 
     /// Exact counters.
     pub fn stats(&self) -> htw_wheel_stats {
-        // SAFETY: the library fills in all members.
-        let mut raw = unsafe { initial(htw_wheel_stats_init) };
+        let mut raw = sized!(htw_wheel_stats);
         let result = unsafe { htw_wheel_get_stats(self.raw.as_ptr(), &mut raw) };
         debug_assert_eq!(result, 0);
         raw
