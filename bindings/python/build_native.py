@@ -162,6 +162,7 @@ def declarations(headers, flags):
     macros = [f"#define {number[1]} ...\n" for number in numbers if number and "__" not in number[2]]
     text = "\n".join(line for line in lines if not line.startswith("#"))
     text = re.sub(r"\bHTW_API\b|__attribute__\(\(.*?\)\)", "", text)
+    text = re.sub(r"\bstatic inline ([^{;]*) \{\n.*?\n\}", r"\1;", text, flags=re.DOTALL)
     return "".join(macros) + text
 
 

@@ -31,7 +31,7 @@ extern "C" {
  * It may be moved and copied (the copy returns the same delays), and needs no destruction.
  */
 struct htw_backoff {
-    int64_t _initial_ns;
+    double _initial_ns; /* 0: it was not initialised */
     int64_t _cap_ns;
     double _multiplier;
     double _jitter;
@@ -99,17 +99,18 @@ HTW_API HTW_WARN_UNUSED int64_t htw_backoff_next(struct htw_backoff *backoff);
  * Starts again from the initial delay, after a success. The random numbers continue, so that a
  * client does not repeat its delays. NULL is ignored. Cost: O(1).
  */
-HTW_API void htw_backoff_reset(struct htw_backoff *backoff);
+static inline void htw_backoff_reset(struct htw_backoff *backoff) {
+    if (backoff == NULL)
+        return;
+    backoff->_delay_ns = backoff->_initial_ns;
+    backoff->_attempts = 0;
+}
 
-/**
- * Returns how many delays htw_backoff_next() has returned since the start or the last reset, for
- * clients that give up after a number of attempts.
- *
- * @return 0 to UINT_MAX, where it stays; 0 for NULL.
- *
- * Cost: O(1).
- */
-HTW_API unsigned htw_backoff_attempts(const struct htw_backoff *backoff);
+/** Returns how many delays htw_backoff_next() has returned since the start or the last reset, for clients that
+    give up after a number of attempts: 0 to UINT_MAX, where it stays; 0 for NULL. */
+static inline unsigned htw_backoff_attempts(const struct htw_backoff *backoff) {
+    return backoff == NULL ? 0 : backoff->_attempts;
+}
 
 #ifdef __cplusplus
 }

@@ -70,6 +70,8 @@
 #include <htw/scheduler.h>
 #include <htw/wheel.h>
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -141,7 +143,10 @@ struct htw_request {
 };
 
 /** Initialises a request, the same as zeroing it. Not for one that waits. NULL is ignored. */
-HTW_API void htw_request_init(struct htw_request *request);
+static inline void htw_request_init(struct htw_request *request) {
+    if (request != NULL)
+        memset(request, 0, sizeof(*request));
+}
 
 /**
  * Returns whether a request was submitted and the library still uses it.
@@ -323,14 +328,18 @@ HTW_API int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_
 
 /**
  * Reports an event on a key: calls `try_complete` of each request that waits on the key, in order of arrival,
- * ends those for which it returns true, and returns how many.
+ * ends those for which it returns true, and returns how many. Stops when it has returned true `max` times:
+ * for one item, wake one waiter.
  *
  * Requests that arrive during the call may or may not be asked. No request is asked twice because of one
  * call, unless a `try_complete` checks the same key during the call: then all are asked again. Hooks may
- * watch, check or cancel any key.
+ * watch, check or cancel any key. If requests wait on several keys, one that ends may have taken something of
+ * another of its keys: call again until 0 is returned, or nothing is left to take.
  *
  * @param key      must exist until the call returns, also if it is in memory that hooks free.
  * @param key_size 0 to UINT32_MAX.
+ * @param max      the most requests to complete; UINT64_MAX: all; 0: no request is asked. If a `try_complete`
+ *                 checks the key during the call, the limit of that check is added.
  * @return 0 or more: for how many requests `try_complete` returned true in this call. Those that another call
  *         ends meanwhile, for example htw_request_complete(), do not count here. (A request whose hook is
  *         running in another thread is only marked. That thread asks it again, and a check that it makes
@@ -338,23 +347,14 @@ HTW_API int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_
  *
  * Cost: O(requests on the key), and O(keys) for each request that ends.
  */
-HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key,
-                                    size_t key_size);
-
-/**
- * Reports an event on a key as htw_purgatory_check(), but stops when `try_complete` has returned true `max`
- * times: for one item, wake one waiter.
- *
- * A request whose hook is running in another thread is only marked. If requests wait on several keys, the
- * request that ends may have taken something of another of its keys: call again until 0 is returned, or
- * nothing is left to take.
- *
- * @param max the most requests to complete; 0: no request is asked. If a `try_complete` checks the key during
- *            the call, the limit of that check is added.
- * @return as htw_purgatory_check().
- */
 HTW_API int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
                                             size_t key_size, uint64_t max);
+
+/** Reports an event on a key to all that wait: htw_purgatory_check_at_most() with UINT64_MAX. */
+static inline int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key,
+                                          size_t key_size) {
+    return htw_purgatory_check_at_most(purgatory, key, key_size, UINT64_MAX);
+}
 
 /**
  * Schedules a check of a key in a callback of the scheduler: for callers that hold locks which hooks take.

@@ -3,9 +3,8 @@
  * htw/scheduler.h - timers for programs with threads: runs callbacks at their time, in a small pool of
  * threads or in your own event loop.
  *
- * This is what most programs need. The rest: scheduler_options.h (clocks, options), timer.h (slack, state and
- * place of one timer), group.h (and keys), executor.h (your own threads), loop.h (sleeping until a time),
- * observe.h (statistics, debugging).
+ * This is what most programs need. The rest: scheduler_options.h, timer.h (slack, state and place of a timer),
+ * group.h (and keys), executor.h (your threads), loop.h (sleeping until a time), observe.h (what tools show).
  *
  *     static void expired(void *arg, const struct htw_expiration *expiration) { ... }
  *
@@ -148,8 +147,7 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
  * @param arg        is passed to the callback; see "Ownership of `arg`" at the top.
  * @param ret_handle receives the handle, before the callback can run. May be NULL.
  * @return 0: success;
- *         -EINVAL;
- *         -EAGAIN: `max_pending` is reached;
+ *         -EINVAL; -EAGAIN: `max_pending` is reached;
  *         -ENOMEM: no memory, or the first thread of the scheduler could not be started;
  *         -ESHUTDOWN: the scheduler was stopped.
  *
@@ -174,13 +172,6 @@ enum htw_repeat {
     HTW_REPEAT_DELAY = 2, /**< fixed rate; if a run was overdue, periods count from its end */
     HTW_REPEAT_AFTER = 3  /**< fixed delay: a period from the end of a run to the next start */
 };
-
-/** As htw_schedule(), but repeats until it is cancelled: first after the delay `first_ns`, then with the period
-    `period_ns`, which is more than 0. Allocates a block of attributes, as htw_schedule_spec(). */
-HTW_API HTW_WARN_UNUSED int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns,
-                                               int64_t period_ns, enum htw_repeat repeat,
-                                               htw_callback *callback, void *arg,
-                                               htw_handle *ret_handle);
 
 /** All properties that a timer can have. Start from HTW_SPEC_INIT. */
 struct htw_spec {
@@ -234,6 +225,22 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec, htw_handle *ret_handle,
                                               struct htw_unexpired *ret_replaced);
 
+/** As htw_schedule_spec() of a timer that repeats until it is cancelled: first after the delay `first_ns`, then
+    with the period `period_ns`, which is more than 0. */
+HTW_WARN_UNUSED static inline int htw_schedule_every(struct htw_scheduler *scheduler,
+                                                     int64_t first_ns, int64_t period_ns,
+                                                     enum htw_repeat repeat, htw_callback *callback,
+                                                     void *arg, htw_handle *ret_handle) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = callback;
+    spec.arg = arg;
+    spec.when_ns = first_ns;
+    spec.latest_ns = first_ns;
+    spec.period_ns = period_ns > 0 ? period_ns : -1; /* which is refused */
+    spec.repeat = repeat;
+    return htw_schedule_spec(scheduler, &spec, ret_handle, NULL);
+}
+
 /* ------------------------------------------------------------------ cancelling and moving */
 
 /** The outcome of a cancel or a reschedule. */
@@ -245,9 +252,8 @@ enum htw_outcome {
 };
 
 /**
- * Cancels a timer, and reports the outcome. Does not wait for a callback.
- *
- * Warning: a release hook of the timer runs inside this call. Do not hold a lock that the hook takes.
+ * Cancels a timer, and reports the outcome. Does not wait for a callback. A release hook of the timer runs
+ * inside this call: do not hold a lock that the hook takes.
  *
  * @return HTW_CANCELLED: the caller owns `arg`, if there is no hook;
  *         HTW_RUNNING: if the timer repeats, this run is its last;

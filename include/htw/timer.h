@@ -10,6 +10,8 @@
 
 #include <htw/scheduler.h>
 
+#include <errno.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,10 +30,18 @@ extern "C" {
  * @return as htw_schedule();
  *         -EINVAL also if `earliest_ns` is greater than `latest_ns`.
  */
-HTW_API HTW_WARN_UNUSED int htw_schedule_within(struct htw_scheduler *scheduler,
-                                                int64_t earliest_ns, int64_t latest_ns,
-                                                htw_callback *callback, void *arg,
-                                                htw_handle *ret_handle);
+HTW_WARN_UNUSED static inline int htw_schedule_within(struct htw_scheduler *scheduler,
+                                                      int64_t earliest_ns, int64_t latest_ns,
+                                                      htw_callback *callback, void *arg,
+                                                      htw_handle *ret_handle) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = callback;
+    spec.arg = arg;
+    spec.when_ns = earliest_ns;
+    spec.latest_ns = latest_ns;
+    return earliest_ns > latest_ns ? -EINVAL
+                                   : htw_schedule_spec(scheduler, &spec, ret_handle, NULL);
+}
 
 /* ------------------------------------------------------------------ places in the program */
 
@@ -96,9 +106,16 @@ HTW_API const struct htw_site *htw_scheduler_keep_site(struct htw_scheduler *sch
  * Cost: as htw_schedule(). The site takes no memory, but the callback's start reads it: a line of the
  * cache that all its timers share.
  */
-HTW_API HTW_WARN_UNUSED int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
-                                              const struct htw_site *site, void *arg,
-                                              htw_handle *ret_handle);
+HTW_WARN_UNUSED static inline int htw_schedule_here(struct htw_scheduler *scheduler,
+                                                    int64_t delay_ns, const struct htw_site *site,
+                                                    void *arg, htw_handle *ret_handle) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.site = site;
+    spec.arg = arg;
+    spec.when_ns = delay_ns;
+    spec.latest_ns = delay_ns;
+    return htw_schedule_spec(scheduler, &spec, ret_handle, NULL);
+}
 
 /** How many frames of a stack are kept. */
 #define HTW_STACK_FRAMES 16
@@ -148,32 +165,34 @@ HTW_API int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle
  */
 HTW_API int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t period_ns);
 
-/**
- * Returns whether a timer waits for a run: it has a deadline or HTW_NEVER_NS, is paused, or is due
- * and its callback has not started. False for a stale handle, and while the callback is running.
- */
-HTW_API bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle);
+/** What is known of a timer. */
+struct htw_timer_info {
+    /** By `clock`, not rounded. Of a paused timer: as if it were resumed now. While the callback is running: of
+        this run, or what the timer was given since. */
+    int64_t deadline_ns;
+    enum htw_clock clock; /**< not HTW_CLOCK_DEFAULT */
+    /** Whether it waits for a run: it has a deadline or HTW_NEVER_NS, is paused, or is due and its callback has
+        not started. False while the callback is running, unless it was rescheduled since. */
+    bool pending;
+};
 
 /**
- * Gets the deadline of a timer.
+ * Gets what is known of a timer.
  *
- * @param ret_deadline_ns receives the deadline by the timer's clock, not rounded. Of a paused timer: as if it were
- *                        resumed now. While the callback is running: that of this run, or the
- *                        deadline that the timer was given since.
  * @return 0: success;
  *         -ENOENT: the handle is stale;
  *         -EINVAL.
- */
-HTW_API int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle,
-                         int64_t *ret_deadline_ns);
-
-/**
- * Returns the clock of a timer: an enumerator of enum htw_clock, not HTW_CLOCK_DEFAULT.
  *
- * @return more than 0: the clock;
- *         -ENOENT: the handle is stale.
+ * Cost: O(1); locks the shard of the timer.
  */
-HTW_API int htw_clock_of(struct htw_scheduler *scheduler, htw_handle handle);
+HTW_API int htw_scheduler_timer_info(struct htw_scheduler *scheduler, htw_handle handle,
+                                     struct htw_timer_info *ret_info);
+
+/** Returns whether a timer waits for a run: `pending` of struct htw_timer_info. False for a stale handle. */
+static inline bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
+    struct htw_timer_info info;
+    return htw_scheduler_timer_info(scheduler, handle, &info) == 0 && info.pending;
+}
 
 #ifdef __cplusplus
 }

@@ -133,27 +133,25 @@ HTW_API void htw_wheel_destroy(struct htw_wheel *wheel);
  * Initialises a timer, which is not pending then; the same as zeroing it. Do not call this for a
  * pending timer: a build with assertions aborts when it gets to it. NULL is ignored. Cost: O(1).
  */
-HTW_API void htw_timer_init(struct htw_timer *timer);
+static inline void htw_timer_init(struct htw_timer *timer) {
+    if (timer == NULL)
+        return;
+    timer->_link._next = NULL;
+    timer->_link._back = NULL;
+    timer->_deadline = 0;
+    timer->_location = 0;
+}
 
-/**
- * Returns whether a timer is pending in any wheel.
- *
- * @return true: it is armed, and was neither handed out nor cancelled;
- *         false: otherwise, and for NULL.
- *
- * Cost: O(1).
- */
-HTW_API bool htw_timer_is_pending(const struct htw_timer *timer);
+/** Returns whether a timer is pending in any wheel: it was armed, and neither handed out nor cancelled since. */
+static inline bool htw_timer_is_pending(const struct htw_timer *timer) {
+    return timer != NULL && timer->_location != 0;
+}
 
-/**
- * Returns the deadline with which a timer was last armed, whether it is pending or not.
- *
- * @return the deadline, in ticks; after htw_wheel_schedule_within() the tick that was chosen;
- *         HTW_NEVER_TICK for NULL.
- *
- * Cost: O(1).
- */
-HTW_API uint64_t htw_timer_deadline(const struct htw_timer *timer);
+/** Returns the deadline with which a timer was last armed, in ticks, whether it is pending or not; after
+    htw_wheel_schedule_within() the tick that was chosen. HTW_NEVER_TICK for NULL. */
+static inline uint64_t htw_timer_deadline(const struct htw_timer *timer) {
+    return timer == NULL ? HTW_NEVER_TICK : timer->_deadline;
+}
 
 /**
  * Arms a timer, or moves it if it is pending.

@@ -13,12 +13,10 @@
 #define CAP_NS INT64_C(30000000000)
 
 /* The comparisons are written so that NaN is not valid. */
-static const char *invalid_member(const struct htw_backoff *backoff, size_t struct_size) {
-    if (struct_size != sizeof(struct htw_backoff_options))
-        return "struct_size";
-    if (backoff->_initial_ns < 1)
+static const char *invalid_member(const struct htw_backoff *backoff, int64_t initial_ns) {
+    if (initial_ns < 1)
         return "initial_ns";
-    if (backoff->_cap_ns < backoff->_initial_ns)
+    if (backoff->_cap_ns < initial_ns)
         return "cap_ns";
     if (!(backoff->_multiplier >= 1.0))
         return "multiplier";
@@ -34,10 +32,12 @@ int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_optio
     static const struct htw_backoff_options defaults = HTW_BACKOFF_OPTIONS_INIT;
     if (options == NULL)
         options = &defaults;
+    if (options->struct_size != sizeof(*options))
+        return htw__refuse("struct_size");
     int64_t initial_ns = options->initial_ns == 0 ? INITIAL_NS : options->initial_ns;
     int64_t cap_ns = initial_ns > CAP_NS ? initial_ns : CAP_NS;
     struct htw_backoff made = {
-        ._initial_ns = initial_ns,
+        ._initial_ns = (double)initial_ns,
         ._cap_ns = options->cap_ns == 0 ? cap_ns : options->cap_ns,
         ._multiplier = number_of(options->multiplier, 2.0),
         ._jitter = options->jitter <= HTW_NO_JITTER && options->jitter >= HTW_NO_JITTER
@@ -45,7 +45,7 @@ int htw_backoff_init(struct htw_backoff *backoff, const struct htw_backoff_optio
                        : number_of(options->jitter, 0.5),
         ._random = options->seed,
     };
-    const char *member = invalid_member(&made, options->struct_size);
+    const char *member = invalid_member(&made, initial_ns);
     if (backoff == NULL || member != NULL)
         return htw__refuse(member);
     *backoff = made;
@@ -66,7 +66,7 @@ static int64_t to_ns(double ns, int64_t most) {
 }
 
 int64_t htw_backoff_next(struct htw_backoff *backoff) {
-    if (backoff == NULL || backoff->_initial_ns < 1)
+    if (backoff == NULL || backoff->_initial_ns < 1.0)
         return -EINVAL;
     int64_t delay_ns = to_ns(backoff->_delay_ns, backoff->_cap_ns);
     /* It stops growing at the cap: an overflow would raise a floating-point exception. */
@@ -78,15 +78,4 @@ int64_t htw_backoff_next(struct htw_backoff *backoff) {
     /* Less than the whole delay: the fraction is less than 1, and rounding stays within the bound.
        */
     return delay_ns - to_ns(random_ns, delay_ns - 1);
-}
-
-void htw_backoff_reset(struct htw_backoff *backoff) {
-    if (backoff == NULL)
-        return;
-    backoff->_delay_ns = (double)backoff->_initial_ns;
-    backoff->_attempts = 0;
-}
-
-unsigned htw_backoff_attempts(const struct htw_backoff *backoff) {
-    return backoff == NULL ? 0 : backoff->_attempts;
 }

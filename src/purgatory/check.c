@@ -248,7 +248,3 @@ int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void 
         return 0;
     return make_check(purgatory, &hashed, max);
 }
-
-int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
-    return htw_purgatory_check_at_most(purgatory, key, key_size, UINT64_MAX);
-}

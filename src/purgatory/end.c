@@ -90,11 +90,6 @@ void htw__expire_due(void *arg, const struct htw_expiration *expiration) {
 
 /* ---- the public calls */
 
-void htw_request_init(struct htw_request *request) {
-    if (request != NULL)
-        *request = (struct htw_request) { 0 };
-}
-
 bool htw_request_is_pending(const struct htw_request *request) {
     return request != NULL && htw__request_state(request) != 0;
 }

@@ -4,6 +4,7 @@
 #include "observe.h"
 
 #include <htw/group.h>
+#include <htw/timer.h>
 
 /* ---- a new deadline */
 
@@ -135,57 +136,32 @@ int htw_set_period(struct htw_scheduler *scheduler, htw_handle handle, int64_t p
 
 /* ---- questions */
 
-bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
-    if (htw__scheduler_refusal(scheduler) != 0)
-        return false;
-    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
-    if (shard == NULL)
-        return false;
-    uint64_t status = 0;
-    htw__lock_acquire(&shard->lock);
-    bool exists = htw__handle_record(shard, handle, &status) != NULL;
-    htw__lock_release(&shard->lock);
-    enum htw__state state = htw__status_state(status);
-    return exists && (state == HTW__PENDING || state == HTW__QUEUED ||
-                      (state == HTW__RUNNING && (status & HTW__REARM)));
-}
-
-int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_deadline_ns) {
+int htw_scheduler_timer_info(struct htw_scheduler *scheduler, htw_handle handle,
+                             struct htw_timer_info *ret_info) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
         return refusal;
-    if (ret_deadline_ns == NULL)
+    if (ret_info == NULL)
         return -EINVAL;
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)
         return -ENOENT;
-    uint64_t status;
+    uint64_t status = 0;
     htw__lock_acquire(&shard->lock);
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
-    bool known = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
-    if (known)
-        *ret_deadline_ns = htw__attributes_deadline_ns(record, htw__attributes_of(record, status));
+    bool waits = state == HTW__PENDING || state == HTW__QUEUED;
+    bool exists = waits || state == HTW__RUNNING;
+    if (exists) {
+        struct htw__attributes *attributes = htw__attributes_of(record, status);
+        *ret_info = (struct htw_timer_info) {
+            .deadline_ns = htw__attributes_deadline_ns(record, attributes),
+            .clock = htw__clockwork_of(shard, attributes)->clock->name,
+            .pending = waits || (status & HTW__REARM),
+        };
+    }
     htw__lock_release(&shard->lock);
-    return known ? 0 : -ENOENT;
-}
-
-int htw_clock_of(struct htw_scheduler *scheduler, htw_handle handle) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
-    if (shard == NULL)
-        return -ENOENT;
-    uint64_t status;
-    int result = -ENOENT;
-    htw__lock_acquire(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &status);
-    enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
-    if (state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING)
-        result = (int)htw__clockwork_of(shard, htw__attributes_of(record, status))->clock->name;
-    htw__lock_release(&shard->lock);
-    return result;
+    return exists ? 0 : -ENOENT;
 }
 
 htw_handle htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group, const void *key,

@@ -160,15 +160,6 @@ int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_ca
     return arm_by_mode(scheduler, htw__due_at(scheduler, deadline_ns), callback, arg, ret_handle);
 }
 
-int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
-                      const struct htw_site *site, void *arg, htw_handle *ret_handle) {
-    int error = site == NULL ? -EINVAL : refusal_of(scheduler, site->callback);
-    if (error != 0)
-        return error;
-    struct htw__due due = htw__due_after(scheduler, scheduler->clock, delay_ns);
-    return arm_unusual(scheduler, due, NULL, site, arg, ret_handle);
-}
-
 /* ---- with slack */
 
 /* Of the ticks from that of `due` up to `latest`, the one where timers meet. */
@@ -192,17 +183,6 @@ static struct htw__due due_within(const struct htw_scheduler *scheduler,
     if (earliest_ns > 0)
         due = htw__due_at(scheduler, htw__after_ns(now_ns, earliest_ns));
     return due_up_to(scheduler, due, htw__tick_at(scheduler, htw__after_ns(now_ns, latest_ns)));
-}
-
-int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, int64_t latest_ns,
-                        htw_callback *callback, void *arg, htw_handle *ret_handle) {
-    int error = refusal_of(scheduler, callback);
-    if (error == 0 && earliest_ns > latest_ns)
-        error = -EINVAL;
-    if (error != 0)
-        return error;
-    return arm_by_mode(scheduler, due_within(scheduler, scheduler->clock, earliest_ns, latest_ns),
-                       callback, arg, ret_handle);
 }
 
 /* ---- with attributes */
@@ -364,22 +344,4 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
     if (error == 0 && ret_replaced != NULL)
         *ret_replaced = (struct htw_unexpired) { .handle = 0 };
     return error;
-}
-
-int htw_schedule_every(struct htw_scheduler *scheduler, int64_t first_ns, int64_t period_ns,
-                       enum htw_repeat repeat, htw_callback *callback, void *arg,
-                       htw_handle *ret_handle) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = callback;
-    spec.arg = arg;
-    spec.when_ns = first_ns;
-    spec.latest_ns = first_ns;
-    spec.period_ns = period_ns;
-    spec.repeat = repeat;
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (period_ns <= 0)
-        return -EINVAL;
-    return htw_schedule_spec(scheduler, &spec, ret_handle, NULL);
 }

@@ -253,19 +253,6 @@ int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon) {
     return error;
 }
 
-void htw_timer_init(struct htw_timer *timer) {
-    if (timer != NULL)
-        *timer = (struct htw_timer) { 0 };
-}
-
-bool htw_timer_is_pending(const struct htw_timer *timer) {
-    return timer != NULL && timer->_location != 0;
-}
-
-uint64_t htw_timer_deadline(const struct htw_timer *timer) {
-    return timer == NULL ? HTW_NEVER_TICK : timer->_deadline;
-}
-
 /* Puts a timer that is in no list where it belongs now. Its level exists. */
 static void insert(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
     bool never = deadline == HTW_NEVER_TICK;

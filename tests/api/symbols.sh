@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A shared library exports the functions that its src/LIBRARY.map lists and nothing else: all that its
-# headers declare, those that are inline included, each in the node of a release. What libhtw exports for the other
+# headers declare, but those that are inline, each in the node of a release. What libhtw exports for the other
 # libraries is in a node of its own. What the static library defines for others is named htw_, too. No function has
 # the name of a struct or an enum.
 # usage: symbols.sh LIBRARY SHARED_LIBRARY STATIC_LIBRARY ROOT
@@ -42,7 +42,7 @@ defined=$(nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }')
 # mark of probes.)
 wrong=$(printf '%s\n' "$defined" | grep -v -e '^htw_' -e '^DW.ref.__g.*_personality' -e '^_Z' -e '^__clang_call_terminate$' -e '^__odr_asan' -e '^_\.stapsdt\.base$' || true)
 [ -z "$wrong" ] || { printf 'defined in the static library, but not named htw_:\n%s\n' "$wrong"; exit 1; }
-declared=$(sed -n 's/^\(HTW_API\|static inline\) .*[ *]\(htw_[a-z_]*\)(.*/\2/p' "$work/headers" | sort -u)
+declared=$(sed -n 's/^HTW_API .*[ *]\(htw_[a-z_]*\)(.*/\1/p' "$work/headers" | sort -u)
 [ -n "$declared" ] || { echo 'no declarations found'; exit 1; }
 printf '%s\n' "$declared" | LC_ALL=C sort >"$work/declared"
 sed 's/@@.*//' "$work/exported" | diff "$work/declared" - ||

@@ -16,6 +16,7 @@
 #include "../support/failing_allocator.h"
 #include "../support/oracle.h"
 #include "../support/random.h"
+#include "../support/timer_info.h"
 
 #include <htw/executor.h>
 #include <htw/group.h>
@@ -381,8 +382,8 @@ static void try_stale(void) {
         if (ideal.timers[i].handle == handle)
             return;
     EXPECT(!htw_is_pending(model.scheduler, handle));
-    EXPECT(htw_deadline(model.scheduler, handle, &unused_ns) == -ENOENT && unused_ns == 77);
-    EXPECT(htw_clock_of(model.scheduler, handle) == -ENOENT);
+    EXPECT(timer_deadline_of(model.scheduler, handle, &unused_ns) == -ENOENT && unused_ns == 77);
+    EXPECT(timer_clock_of(model.scheduler, handle) == -ENOENT);
     EXPECT(htw_reschedule(model.scheduler, handle, 0) == HTW_GONE);
     EXPECT(htw_reschedule_at(model.scheduler, handle, 0) == HTW_GONE);
     EXPECT(htw_set_period(model.scheduler, handle, 1) == HTW_GONE);
@@ -480,8 +481,8 @@ static void compare_timer(const struct timed *timer) {
     int64_t deadline_ns = 77;
     EXPECT(timer->releases == timer->wanted_releases);
     EXPECT(htw_is_pending(model.scheduler, timer->handle) == ideal_is_pending(timer));
-    int result = htw_deadline(model.scheduler, timer->handle, &deadline_ns);
-    int clock = htw_clock_of(model.scheduler, timer->handle);
+    int result = timer_deadline_of(model.scheduler, timer->handle, &deadline_ns);
+    int clock = timer_clock_of(model.scheduler, timer->handle);
     EXPECT(result == (timer->lives ? 0 : -ENOENT));
     EXPECT(clock == (timer->lives ? (int)timer->clock : -ENOENT));
     EXPECT(!ideal_is_pending(timer) || deadline_ns == ideal_deadline_ns(timer));

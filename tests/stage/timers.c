@@ -6,6 +6,7 @@
 /* holds: scheduler-1, scheduler-2, scheduler-3, scheduler-4, scheduler-6, scheduler-8, scheduler-9, scheduler-10, scheduler-11,
    scheduler-12, scheduler-13, scheduler-14, scheduler-25 */
 #include "scenes.h"
+#include "../support/timer_info.h"
 
 #include <htw/group.h>
 #include <htw/loop.h>
@@ -273,7 +274,7 @@ static void arm(struct random_source *random, struct timer *timer) {
 /* By its owner. Until the call returns, the earlier of the two deadlines may count. */
 static void move(struct random_source *random, struct timer *timer) {
     htw_handle handle = handle_of(timer);
-    int clock = htw_clock_of(timers.scheduler, handle);
+    int clock = timer_clock_of(timers.scheduler, handle);
     if (clock < 0 || timer->repeats || timer->runs_again)
         return;
     int64_t delay_ns = some_delay(random), before_ns = atomic_load(&timer->earliest_ns);
@@ -426,9 +427,9 @@ void timers_judge(unsigned owner) {
         htw_handle handle = handle_of(&all[owner][i]);
         if (!all[owner][i].is_live)
             continue;
-        int clock = htw_clock_of(timers.scheduler, handle);
+        int clock = timer_clock_of(timers.scheduler, handle);
         int64_t deadline_ns;
-        if (clock >= 0 && htw_deadline(timers.scheduler, handle, &deadline_ns) == 0)
+        if (clock >= 0 && timer_deadline_of(timers.scheduler, handle, &deadline_ns) == 0)
             stage_require_in_time((enum htw_clock)clock, deadline_ns);
     }
 }

@@ -2,6 +2,7 @@
 #include "inert.h"
 
 #include "child.h"
+#include "timer_info.h"
 
 #include <htw/executor.h>
 #include <htw/group.h>
@@ -63,8 +64,8 @@ static void expect_timers(const struct inert *e) {
     EXPECT(htw_reschedule_at(s, e->handle, 0) == -EOWNERDEAD);
     EXPECT(htw_set_period(s, e->handle, 1) == -EOWNERDEAD);
     EXPECT(!htw_is_pending(s, e->handle));
-    EXPECT(htw_deadline(s, e->handle, &deadline) == -EOWNERDEAD && deadline == 77);
-    EXPECT(htw_clock_of(s, e->handle) == -EOWNERDEAD);
+    EXPECT(timer_deadline_of(s, e->handle, &deadline) == -EOWNERDEAD && deadline == 77);
+    EXPECT(timer_clock_of(s, e->handle) == -EOWNERDEAD);
     EXPECT(htw_pending(s) == 0);
 }
 

@@ -150,6 +150,10 @@ def read_item(code, at, comment):
             return None, block.end()
         return Item("macro", macros[0][0].split("(")[0], "", comment, macros=macros), block.end()
     end = end_of(code, at, ";")
+    inline = re.compile(r"(?:HTW_WARN_UNUSED )?static inline ([^{]*)\{.*?\n\}", re.DOTALL).match(code, at)
+    if inline:
+        declaration = squeeze(inline.group(1))
+        return Item("function", declared_name(declaration), declaration, comment), inline.end()
     declaration = code[at:end]
     record = re.match(r"(struct|union|enum) (\w+)\s*(\{.*\})?$", declaration, re.DOTALL)
     if record:

@@ -196,16 +196,19 @@ class Timer(Bound):
     @property
     def deadline(self) -> Optional[float]:
         """The deadline in seconds of the timer's clock; None if the timer has ended."""
-        deadline = ffi.new("int64_t *")
-        if lib.htw_deadline(self._scheduler._pointer, self._handle, deadline) != 0:
-            return None
-        return to_seconds(deadline[0])
+        info = self._info()
+        return None if info is None else to_seconds(info.deadline_ns)
 
     @property
     def clock(self) -> Optional[Clock]:
         """The clock of the timer; None if the timer has ended."""
-        clock = lib.htw_clock_of(self._scheduler._pointer, self._handle)
-        return None if clock <= 0 else Clock(clock)
+        info = self._info()
+        return None if info is None else Clock(info.clock)
+
+    def _info(self) -> Any:
+        info = ffi.new("struct htw_timer_info *")
+        result = lib.htw_scheduler_timer_info(self._scheduler._pointer, self._handle, info)
+        return info if result == 0 else None
 
     @property
     def run_deadline(self) -> float:

@@ -22,8 +22,9 @@ int htw__refuse(const char *member) {
     return library->refuse(member);
 }
 
-bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
-    return library->is_pending(scheduler, handle);
+int htw_scheduler_timer_info(struct htw_scheduler *scheduler, htw_handle handle,
+                             struct htw_timer_info *ret_info) {
+    return library->timer_info(scheduler, handle, ret_info);
 }
 #endif
 

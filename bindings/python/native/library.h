@@ -21,7 +21,7 @@ struct py_library {
 #ifdef PY_BUNDLED
     int (*refuse)(const char *);
 #endif
-    bool (*is_pending)(struct htw_scheduler *, htw_handle);
+    int (*timer_info)(struct htw_scheduler *, htw_handle, struct htw_timer_info *);
     int64_t (*now_by)(const struct htw_scheduler *, enum htw_clock);
     int (*cancel_wait)(struct htw_scheduler *, htw_handle);
     enum htw_clock (*clock)(const struct htw_scheduler *);

@@ -59,7 +59,7 @@ static struct py_library library = {
 #ifdef PY_BUNDLED
     .refuse = htw__refuse,
 #endif
-    .is_pending = htw_is_pending,
+    .timer_info = htw_scheduler_timer_info,
     .now_by = htw_scheduler_now_by,
     .cancel_wait = htw_cancel_wait,
     .clock = htw_scheduler_clock,

@@ -185,7 +185,7 @@ def test_copies_and_second_initialisations_are_refused(manual):
 def test_objects_that_were_never_initialised_end_quietly(unraisable):
     for kind in (htw.Scheduler, htw.Group):
         kind.__new__(kind)
-    for refused, member in ((lambda: htw.Scheduler(tick=-1), "^tick_ns: "), (lambda: htw.Backoff(cap=0), "^cap_ns: "),
+    for refused, member in ((lambda: htw.Scheduler(tick=-1), "^tick_ns: "), (lambda: htw.Backoff(cap=-1), "^cap_ns: "),
                             (lambda: htw.Scheduler(workers=10**30), "")):
         with pytest.raises((ValueError, OverflowError), match=member):
             refused()

@@ -4,6 +4,7 @@
 #include "../../support/failing_allocator.h"
 #include "../../support/manual_time.h"
 #include "../unit.h"
+#include "../../support/timer_info.h"
 
 #include <htw/calendar.h>
 #include <htw/group.h>
@@ -165,7 +166,7 @@ CALENDAR_TEST(calendar_jitter_spreads_keys_evenly) {
         f->spec.jitter_key = &i;
         f->spec.jitter_key_size = sizeof(i);
         assert_int_equal(schedule(f, "0 3 * * *"), 0);
-        assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+        assert_int_equal(timer_deadline_of(f->scheduler, f->handle, &deadline_ns), 0);
         assert_in_range(deadline_ns - START_NS - 3 * HTW_HOUR, 0, f->spec.jitter_ns);
         tenths[(deadline_ns - START_NS - 3 * HTW_HOUR) / HTW_MINUTE]++;
         assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
@@ -180,7 +181,7 @@ CALENDAR_TEST(calendar_timer_that_is_scheduled_within_its_jitter_still_runs) {
     f->spec.jitter_key = "a";
     f->spec.jitter_key_size = 1;
     assert_int_equal(schedule(f, "0 * * * *"), 0);
-    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+    assert_int_equal(timer_deadline_of(f->scheduler, f->handle, &deadline_ns), 0);
     assert_in_range(deadline_ns, START_NS + 1, START_NS + HTW_HOUR);
 }
 
@@ -192,7 +193,7 @@ CALENDAR_TEST(calendar_timer_whose_jitter_ends_after_time_never_runs) {
     set_time(f, INT64_MAX - 2 * HTW_MINUTE);
     f->spec.after_ns = INT64_MAX - 2 * HTW_MINUTE;
     assert_int_equal(schedule(f, "* * * * *"), 0);
-    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
+    assert_int_equal(timer_deadline_of(f->scheduler, f->handle, &deadline_ns), 0);
     assert_int_equal(deadline_ns, HTW_NEVER_NS);
 }
 
@@ -324,7 +325,7 @@ CALENDAR_TEST(calendar_timer_follows_the_wall_clock_in_any_scheduler) {
         HTW_CLOCK_MONOTONIC
     };
     assert_int_equal(schedule(f, "0 3 * * *"), 0);
-    assert_int_equal(htw_clock_of(f->scheduler, f->handle), HTW_CLOCK_REALTIME);
+    assert_int_equal(timer_clock_of(f->scheduler, f->handle), HTW_CLOCK_REALTIME);
     assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS + HTW_DAY),
                      0);
     NO_RUN(f);
@@ -338,7 +339,7 @@ CALENDAR_TEST(calendar_timer_follows_the_wall_clock_in_any_scheduler) {
         options.clock = clocks[i];
         assert_int_equal(htw_scheduler_create(&other, &options), 0);
         assert_int_equal(htw_schedule_calendar(other, &f->spec, &f->handle, NULL), 0);
-        assert_int_equal(htw_deadline(other, f->handle, &deadline_ns), 0);
+        assert_int_equal(timer_deadline_of(other, f->handle, &deadline_ns), 0);
         int64_t now_ns = htw_scheduler_now_by(other, HTW_CLOCK_REALTIME);
         assert_in_range(deadline_ns - now_ns, 0, HTW_DAY + HTW_MINUTE);
         assert_int_equal(deadline_ns % HTW_DAY, 3 * HTW_HOUR);
@@ -428,7 +429,7 @@ CALENDAR_TEST(calendar_timer_with_jitter_that_is_moved_runs_at_that_time) {
     f->spec.jitter_key = "alpha/backup";
     f->spec.jitter_key_size = 12;
     assert_int_equal(schedule(f, "0 * * * *"), 0);
-    assert_int_equal(htw_deadline(f->scheduler, f->handle, &delay_ns), 0);
+    assert_int_equal(timer_deadline_of(f->scheduler, f->handle, &delay_ns), 0);
     delay_ns -= START_NS; /* of the instant at START_NS, since that is within the jitter */
     assert_in_range(delay_ns, 20 * HTW_MINUTE, 30 * HTW_MINUTE);
     assert_int_equal(htw_reschedule_at(f->scheduler, f->handle, START_NS + 5 * HTW_HOUR),

@@ -4,6 +4,7 @@
 
 #include "../../../src/scheduler/state.h"
 #include "../../support/manual_time.h"
+#include "../../support/timer_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -243,7 +244,8 @@ void assert_each_schedule_call_answers(struct htw_scheduler *scheduler, htw_call
 
 int64_t deadline_of(const struct scheduler_fixture *self, unsigned number) {
     int64_t deadline_ns = 0;
-    assert_int_equal(htw_deadline(self->scheduler, self->probes[number].handle, &deadline_ns), 0);
+    assert_int_equal(timer_deadline_of(self->scheduler, self->probes[number].handle, &deadline_ns),
+                     0);
     return deadline_ns;
 }
 

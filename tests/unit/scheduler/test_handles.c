@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_handles.c - a handle names its timer and, when that has ended, nothing. */
 #include "scheduler_fixture.h"
+#include "../../support/timer_info.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@ static void assert_names_nothing(struct scheduler_fixture *f, htw_handle handle)
     int64_t deadline = 77;
     uint64_t pending = htw_pending(f->scheduler);
     assert_false(htw_is_pending(f->scheduler, handle));
-    assert_int_equal(htw_deadline(f->scheduler, handle, &deadline), -ENOENT);
+    assert_int_equal(timer_deadline_of(f->scheduler, handle, &deadline), -ENOENT);
+    assert_int_equal(htw_scheduler_timer_info(f->scheduler, handle, NULL), -EINVAL);
     assert_int_equal(deadline, 77);
     assert_int_equal(htw_reschedule(f->scheduler, handle, 0), HTW_GONE);
     assert_int_equal(htw_reschedule_at(f->scheduler, handle, 0), HTW_GONE);

@@ -2,6 +2,7 @@
 /* test_options.c - what may be chosen, what is refused; and calls on nothing. */
 /* holds: scheduler-18 */
 #include "scheduler_fixture.h"
+#include "../../support/timer_info.h"
 
 #include <htw/executor.h>
 #include <htw/wheel.h>
@@ -156,7 +157,7 @@ UNIT_TEST(scheduler_null_is_refused_by_what_takes_handles) {
     assert_int_equal(htw_reschedule_at(NULL, 1, 0), -EINVAL);
     assert_int_equal(htw_set_period(NULL, 1, 1), -EINVAL);
     assert_false(htw_is_pending(NULL, 1));
-    assert_int_equal(htw_deadline(NULL, 1, &deadline), -EINVAL);
+    assert_int_equal(timer_deadline_of(NULL, 1, &deadline), -EINVAL);
     assert_int_equal(deadline, 77);
     assert_int_equal(htw_pending(NULL), 0);
 }

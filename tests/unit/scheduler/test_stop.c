@@ -2,6 +2,7 @@
 /* test_stop.c - what is left goes to the visitor, once, and then nothing goes on. */
 /* holds: scheduler-11 */
 #include "scheduler_fixture.h"
+#include "../../support/timer_info.h"
 
 #include <errno.h>
 
@@ -39,7 +40,7 @@ SCHEDULER_TEST(scheduler_after_stop_every_call_says_so) {
         assert_int_equal(htw_cancel_wait(s, f->probes[i].handle), HTW_GONE);
         assert_int_equal(htw_set_period(s, f->probes[i].handle, MS), HTW_GONE);
         assert_false(htw_is_pending(s, f->probes[i].handle));
-        assert_int_equal(htw_deadline(s, f->probes[i].handle, &deadline), -ENOENT);
+        assert_int_equal(timer_deadline_of(s, f->probes[i].handle, &deadline), -ENOENT);
     }
     assert_int_equal(htw_pending(s), 0);
     assert_int_equal(htw_scheduler_now(s), 0);

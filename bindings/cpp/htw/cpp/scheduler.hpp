@@ -358,10 +358,12 @@ class scheduler {
                      const place &where, htw_handle &ret_handle);
 
     int move_to(const timer &timer, when time) noexcept {
-        int its = timer ? htw_clock_of(native(), timer.handle()) : -ENOENT;
-        if (its == -ENOENT)
+        htw_timer_info its;
+        const int result =
+            timer ? htw_scheduler_timer_info(native(), timer.handle(), &its) : -ENOENT;
+        if (result == -ENOENT)
             return HTW_GONE;
-        if (its > 0 && its != static_cast<int>(time.clock))
+        if (result == 0 && its.clock != static_cast<htw_clock>(time.clock))
             return -EINVAL;
         return htw_reschedule_at(native(), timer.handle(), time.ns);
     }

@@ -126,10 +126,10 @@ class [[nodiscard]] timer {
 
     /** The deadline, since the epoch of the scheduler's clock; none if the timer has ended. */
     std::optional<std::chrono::nanoseconds> deadline() const noexcept {
-        std::int64_t deadline_ns = 0;
-        if (handle_ == 0 || htw_deadline(scheduler_, handle_, &deadline_ns) != 0)
+        htw_timer_info info;
+        if (handle_ == 0 || htw_scheduler_timer_info(scheduler_, handle_, &info) != 0)
             return std::nullopt;
-        return std::chrono::nanoseconds(deadline_ns);
+        return std::chrono::nanoseconds(info.deadline_ns);
     }
 
     htw_handle handle() const noexcept {

@@ -73,7 +73,7 @@ pub struct htw__link {
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct htw_backoff {
-    pub _initial_ns: i64,
+    pub _initial_ns: f64,
     pub _cap_ns: i64,
     pub _multiplier: f64,
     pub _jitter: f64,
@@ -99,12 +99,6 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_backoff_next(backoff: *mut htw_backoff) -> i64;
-}
-extern "C" {
-    pub fn htw_backoff_reset(backoff: *mut htw_backoff);
-}
-extern "C" {
-    pub fn htw_backoff_attempts(backoff: *const htw_backoff) -> ::std::os::raw::c_uint;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -135,15 +129,6 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_wheel_destroy(wheel: *mut htw_wheel);
-}
-extern "C" {
-    pub fn htw_timer_init(timer: *mut htw_timer);
-}
-extern "C" {
-    pub fn htw_timer_is_pending(timer: *const htw_timer) -> bool;
-}
-extern "C" {
-    pub fn htw_timer_deadline(timer: *const htw_timer) -> u64;
 }
 extern "C" {
     pub fn htw_wheel_schedule(
@@ -371,17 +356,6 @@ pub const HTW_REPEAT_BURST: htw_repeat = 1;
 pub const HTW_REPEAT_DELAY: htw_repeat = 2;
 pub const HTW_REPEAT_AFTER: htw_repeat = 3;
 pub type htw_repeat = ::std::os::raw::c_uint;
-extern "C" {
-    pub fn htw_schedule_every(
-        scheduler: *mut htw_scheduler,
-        first_ns: i64,
-        period_ns: i64,
-        repeat: htw_repeat,
-        callback: htw_callback,
-        arg: *mut ::std::os::raw::c_void,
-        ret_handle: *mut htw_handle,
-    ) -> ::std::os::raw::c_int;
-}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct htw_spec {
@@ -449,16 +423,6 @@ extern "C" {
         delta_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
-extern "C" {
-    pub fn htw_schedule_within(
-        scheduler: *mut htw_scheduler,
-        earliest_ns: i64,
-        latest_ns: i64,
-        callback: htw_callback,
-        arg: *mut ::std::os::raw::c_void,
-        ret_handle: *mut htw_handle,
-    ) -> ::std::os::raw::c_int;
-}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct htw_site {
@@ -473,15 +437,6 @@ extern "C" {
         scheduler: *mut htw_scheduler,
         site: *const htw_site,
     ) -> *const htw_site;
-}
-extern "C" {
-    pub fn htw_schedule_here(
-        scheduler: *mut htw_scheduler,
-        delay_ns: i64,
-        site: *const htw_site,
-        arg: *mut ::std::os::raw::c_void,
-        ret_handle: *mut htw_handle,
-    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -517,19 +472,19 @@ extern "C" {
         period_ns: i64,
     ) -> ::std::os::raw::c_int;
 }
-extern "C" {
-    pub fn htw_is_pending(scheduler: *mut htw_scheduler, handle: htw_handle) -> bool;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct htw_timer_info {
+    pub deadline_ns: i64,
+    pub clock: htw_clock,
+    pub pending: bool,
 }
 extern "C" {
-    pub fn htw_deadline(
+    pub fn htw_scheduler_timer_info(
         scheduler: *mut htw_scheduler,
         handle: htw_handle,
-        ret_deadline_ns: *mut i64,
+        ret_info: *mut htw_timer_info,
     ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_clock_of(scheduler: *mut htw_scheduler, handle: htw_handle)
-        -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -854,9 +809,6 @@ pub struct htw_request__bindgen_ty_1__bindgen_ty_2 {
     pub _condition: *mut htw__condition,
 }
 extern "C" {
-    pub fn htw_request_init(request: *mut htw_request);
-}
-extern "C" {
     pub fn htw_request_is_pending(request: *const htw_request) -> bool;
 }
 pub type htw_request_visitor = ::std::option::Option<
@@ -925,13 +877,6 @@ extern "C" {
         request: *mut htw_request,
         timeout_ns: i64,
     ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_purgatory_check(
-        purgatory: *mut htw_purgatory,
-        key: *const ::std::os::raw::c_void,
-        key_size: usize,
-    ) -> i64;
 }
 extern "C" {
     pub fn htw_purgatory_check_at_most(

@@ -8,6 +8,7 @@
 //!
 //! What differs from C:
 //!
+//! - A function that is `static inline` in C is not there: call what it calls.
 //! - In place of a macro `HTW_..._INIT`, zero the struct, and set its `struct_size`.
 //! - The macro `HTW_CONTAINER_OF` and the numbers of the version are not there. [`htw_version()`]
 //!   is that of the library.

@@ -2,7 +2,7 @@
 //! iter.rs - the iterators of a wheel.
 use crate::nodes::Key;
 use crate::wheel::{Expired, Wheel};
-use htw_sys::{htw_timer_deadline, htw_wheel_drain};
+use htw_sys::htw_wheel_drain;
 
 impl<T> Wheel<T> {
     /// Hands out the timers that are due at `now`, one after the other. What the loop does not take
@@ -81,7 +81,7 @@ impl<'a, T> Iterator for Iter<'a, T> {
         let (index, node) = nodes.next_in_use(self.index)?;
         self.index = index + 1;
         // SAFETY: only reads.
-        let deadline = unsafe { htw_timer_deadline(nodes.timer(node)) };
+        let deadline = unsafe { (*nodes.timer(node))._deadline };
         Some((nodes.key(node), deadline, nodes.value(node)))
     }
 }

@@ -11,6 +11,7 @@ use crate::Error;
 use htw_sys::*;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::os::raw::{c_int, c_void};
 use std::panic::Location;
 use std::sync::Arc;
@@ -130,20 +131,26 @@ impl Timer {
 
     /// Whether the timer waits for a run.
     pub fn is_pending(&self) -> bool {
-        unsafe { htw_is_pending(self.scheduler.raw(), self.handle) }
+        self.info().map_or(false, |info| info.pending)
     }
 
     /// The clock of the timer; `None`: the timer has ended.
     pub fn clock(&self) -> Option<Clock> {
-        let clock = unsafe { htw_clock_of(self.scheduler.raw(), self.handle) };
-        (clock > 0).then(|| Clock::from_raw(clock as htw_clock))
+        self.info().map(|info| Clock::from_raw(info.clock))
     }
 
     /// The deadline since the epoch of the timer's clock; `None`: the timer has ended.
     pub fn deadline(&self) -> Option<Duration> {
-        let mut deadline_ns = 0;
-        let result = unsafe { htw_deadline(self.scheduler.raw(), self.handle, &mut deadline_ns) };
-        (result == 0).then(|| to_duration(deadline_ns))
+        self.info().map(|info| to_duration(info.deadline_ns))
+    }
+
+    fn info(&self) -> Option<htw_timer_info> {
+        let mut info = MaybeUninit::uninit();
+        let result = unsafe {
+            htw_scheduler_timer_info(self.scheduler.raw(), self.handle, info.as_mut_ptr())
+        };
+        // SAFETY: the library has filled it in.
+        (result == 0).then(|| unsafe { info.assume_init() })
     }
 
     /// Lets the timer run without this handle.

@@ -132,9 +132,9 @@ impl<T> Wheel<T> {
     /// Creates a wheel. Fails if an option is out of its range or memory is refused.
     pub fn with_options(options: &WheelOptions) -> Result<Wheel<T>, Error> {
         let mut raw = ptr::null_mut();
+        let mut raw_options = sized!(htw_wheel_options);
         // SAFETY: the library fills in the options, and copies them.
         unsafe {
-            let mut raw_options = sized!(htw_wheel_options);
             raw_options.size = options.size;
             raw_options.strict_fifo = options.strict_fifo;
             raw_options.start = options.start;
@@ -229,7 +229,7 @@ impl<T> Wheel<T> {
     /// chosen.
     pub fn deadline(&self, key: Key) -> Option<u64> {
         // SAFETY: only reads.
-        self.nodes.find(key).map(|node| unsafe { htw_timer_deadline(self.nodes.timer(node)) })
+        self.nodes.find(key).map(|node| unsafe { (*self.nodes.timer(node))._deadline })
     }
 
     /// Hands out the next timer that is due at `now`; `None`: nothing is due any more, and the
@@ -290,7 +290,7 @@ impl<T> Wheel<T> {
         let node = self.nodes.of_timer(timer);
         let key = self.nodes.key(node);
         // SAFETY: only reads.
-        let deadline = unsafe { htw_timer_deadline(timer) };
+        let deadline = unsafe { (*timer)._deadline };
         Some(Expired { key, deadline, value: self.nodes.take(node) })
     }
 
