@@ -10,7 +10,7 @@
  * that is closed is checked, and has no blocks without jobs.
  * Usage: arguments.h.
  */
-/* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-10a, journal-10b, journal-10c,
+/* holds: journal-2, journal-3, journal-4, journal-6, journal-7, journal-9, journal-10, journal-10a, journal-10b, journal-10c,
    journal-10e, journal-10f, journal-10g, journal-18, journal-20 */
 #include "../support/journal_structs.h"
 #include "../support/manual_time.h"

@@ -17,29 +17,6 @@ static void store(void *arg, int result) {
 /* ---- several parts */
 
 /* holds: journal-4 */
-JOURNAL_TEST(journal_change_is_made_wholly_or_not_at_all) {
-    journal_open(f);
-    uint64_t a = journal_put(f, HTW_HOUR, "a");
-    uint64_t b =
-        journal_put_struct(f, JOB(.deadline_ns = START_NS + HTW_HOUR, TEXT("b"), KEY("k")));
-    uint64_t ids[] = { a, b, 12345 };
-    struct htw_job jobs[] = { JOB(.deadline_ns = START_NS + HTW_SECOND, TEXT("c")),
-                              JOB(.deadline_ns = START_NS + HTW_SECOND, TEXT("d"), KEY("k")) };
-    struct htw_journal_change change =
-        CHANGE(.done = ids, .done_count = 3, .jobs = jobs, .job_count = 2);
-    assert_int_equal(htw_journal_apply(f->journal, &change), -ENOENT);
-    assert_int_equal(journal_stats(f).jobs, 2);
-    assert_int_equal(journal_stats(f).replaced, 0);
-    change.done_count = 2;
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
-    assert_true(jobs[0].id != jobs[1].id);
-    journal_close(f);
-    journal_open(f);
-    journal_advance_to(f, HTW_DAY);
-    assert_string_equal(journal_texts(f), "c d");
-}
-
-/* holds: journal-4 */
 JOURNAL_TEST(journal_one_change_that_is_impossible_leaves_those_beside_it_alone) {
     int results[3] = { 1, 1, 1 };
     journal_open(f);
@@ -57,68 +34,6 @@ JOURNAL_TEST(journal_one_change_that_is_impossible_leaves_those_beside_it_alone)
     assert_true(results[0] == 0 && results[1] == -ENOENT && results[2] == 0);
     journal_advance_to(f, HTW_DAY);
     assert_string_equal(journal_texts(f), "b c a");
-}
-
-/* ---- jobs that recur */
-
-/* Each minute. */
-static int64_t instant_after(int64_t after_ns) {
-    return after_ns - (after_ns - START_NS) % HTW_MINUTE + HTW_MINUTE;
-}
-
-static bool has_one_for_all; /* instants that were missed */
-
-/* As docs/journal.md says: one change ends the job of an instant, and puts that of the next one. */
-static void recur(struct journal_fixture *f, const struct htw_delivery *delivery) {
-    int64_t now = htw_scheduler_now(f->scheduler);
-    struct htw_job next = JOB(KEY("tick"), .deadline_ns = instant_after(delivery->deadline_ns));
-    if (has_one_for_all && next.deadline_ns <= now)
-        next.deadline_ns = instant_after(now);
-    (void)!htw_journal_apply_later(
-        delivery->journal,
-        &CHANGE(.done = &delivery->id, .done_count = 1, .jobs = &next, .job_count = 1), NULL, NULL);
-}
-
-static void open_to_recur(struct journal_fixture *f) {
-    f->act = recur;
-    f->keeps = true;
-    journal_open(f);
-    struct htw_job first = JOB(KEY("tick"), .flags = HTW_JOB_IF_ABSENT,
-                               .deadline_ns = instant_after(htw_scheduler_now(f->scheduler)));
-    int error = journal_put_job(f->journal, &first);
-    assert_true(error == 0 || error == -EEXIST);
-}
-
-static void expect_instants(struct journal_fixture *f, int64_t now_ns, size_t count,
-                            const int64_t *minutes) {
-    for (size_t i = 0; i <= count; i++) {
-        journal_advance_to(f, now_ns);
-        journal_sync(f);
-    }
-    assert_int_equal(f->seen_count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(f->seen[i].deadline_ns, START_NS + minutes[i] * HTW_MINUTE);
-    f->seen_count = 0;
-}
-
-/* holds: journal-10h */
-JOURNAL_TEST(journal_job_that_its_end_puts_again_comes_once_for_each_instant) {
-    has_one_for_all = false;
-    open_to_recur(f);
-    expect_instants(f, 2 * HTW_MINUTE, 2, (const int64_t[]) { 1, 2 });
-    assert_int_equal(journal_stats(f).jobs, 1);
-    journal_close(f);
-    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS), 0);
-    open_to_recur(f);
-    expect_instants(f, 3 * HTW_MINUTE - 1, 0, NULL);
-    expect_instants(f, 6 * HTW_MINUTE, 4, (const int64_t[]) { 3, 4, 5, 6 });
-    journal_close(f);
-    has_one_for_all = true;
-    assert_int_equal(
-        htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, START_NS + 9 * HTW_MINUTE), 0);
-    open_to_recur(f);
-    expect_instants(f, 9 * HTW_MINUTE, 1, (const int64_t[]) { 7 });
-    expect_instants(f, 10 * HTW_MINUTE, 1, (const int64_t[]) { 10 });
 }
 
 /* holds: journal-10e */

@@ -92,24 +92,6 @@ static void open_for_lease(struct journal_fixture *f) {
     journal_open(f);
 }
 
-JOURNAL_TEST(lease_that_names_a_queue_twice_is_refused) {
-    static const char *const names[] = { "a", "d", "b", "a", "c" };
-    journal_open(f);
-    const struct htw_lease twice = lease_of(names, COUNT_OF(names), HTW_NEVER_NS);
-    const struct htw_lease once = lease_of(names, 3, HTW_NEVER_NS);
-    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    for (int i = 0; i < 2; i++) /* what was refused has left nothing behind */
-        assert_int_equal(htw_journal_lease_later(f->journal, &twice, leased, NULL, NULL), -EINVAL);
-    assert_non_null(strstr(htw_journal_error(), "twice"));
-    assert_int_equal(htw_journal_get_queue(f->journal, "a", &stats), -ENOENT);
-    for (int i = 0; i < 2; i++) /* another one may name it again */
-        assert_int_equal(htw_journal_lease_later(f->journal, &once, leased, NULL, NULL), 0);
-    assert_int_equal(htw_journal_get_queue(f->journal, "a", &stats), 0);
-    assert_int_equal(stats.waiting, 2);
-    put(f, "a", 0, 0, "x");
-    assert_string_equal(answers(f), "x");
-}
-
 /* ---- requests */
 
 /* holds: journal-10b */

@@ -73,7 +73,7 @@ JOURNAL_TEST(misuse_of_queues_is_refused) {
     struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
     struct htw_list_place place = { { 0 } };
     char name[HTW_QUEUE_NAME_MAX + 2];
-    const char *queue = name, *no_queue = NULL;
+    const char *queue = name, *no_queue = NULL, *const twice[] = { "a", "b", "a" };
     memset(name, 'n', sizeof(name));
     name[sizeof(name) - 1] = '\0';
     const struct htw_lease of_name = LEASE(.queues = &queue, .queue_count = 1);
@@ -86,6 +86,8 @@ JOURNAL_TEST(misuse_of_queues_is_refused) {
     REFUSED(htw_journal_lease(f->journal, &LEASE(.id = 0), leased, NULL));
     REFUSED(htw_journal_lease(f->journal, &LEASE(.queues = &no_queue, .queue_count = 1), leased,
                               NULL)); /* it is delivered */
+    REFUSED(htw_journal_lease(f->journal, &LEASE(.queues = twice, .queue_count = 3), leased, NULL));
+    assert_int_equal(journal_stats(f).queues, 1);
     REFUSED(htw_journal_pause(f->journal, NULL, 0));
     policy.initial_ns = policy.cap_ns = HTW_SECOND;
     policy.jitter = 2;
