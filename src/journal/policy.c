@@ -19,7 +19,7 @@ static int start_backoff(const struct htw_queue_policy *policy, uint64_t seed,
     options.initial_ns = policy->initial_ns;
     options.cap_ns = policy->cap_ns;
     options.multiplier = policy->multiplier;
-    options.jitter = policy->jitter != 0 ? policy->jitter : HTW_NO_JITTER;
+    options.jitter = policy->jitter < 0 || policy->jitter > 0 ? policy->jitter : HTW_NO_JITTER;
     options.seed = seed;
     return htw_backoff_init(backoff, &options);
 }
