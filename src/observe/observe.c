@@ -3,10 +3,10 @@
    time. */
 #include "observation.h"
 
+#include "../port/system.h"
 #include "../scheduler/workers.h"
 #include "herds.h"
 #include "stacks.h"
-#include "symbol.h"
 
 #include <htw/observe.h>
 
@@ -119,7 +119,7 @@ int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe) {
         return refusal;
     if ((observe & ~HTW__OBSERVE_ALL) != 0)
         return -EINVAL;
-    if ((observe & HTW_OBSERVE_STACKS) && htw__stack_capture(&frame, 1, 0) == 0)
+    if ((observe & HTW_OBSERVE_STACKS) && htw__system_capture_stack(&frame, 1, 0) == 0)
         return -ENOTSUP;
     htw__mutex_lock(&scheduler->observation->mutex);
     bool added = add_all(scheduler, observe);

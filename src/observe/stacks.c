@@ -2,6 +2,7 @@
 /* stacks.c - the stack of calls by which each timer was scheduled, while that is observed. */
 #include "stacks.h"
 
+#include "../port/system.h"
 #include "symbol.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ bool htw__observer_add_stacks(struct htw__observer *observer, uint32_t shard_cou
 
 void htw__stack_fill(struct htw_stack *stack) {
     *stack = (struct htw_stack) { .depth = 0 };
-    stack->depth = htw__stack_capture(stack->frames, HTW_STACK_FRAMES, 2);
+    stack->depth = htw__system_capture_stack(stack->frames, HTW_STACK_FRAMES, 2);
 }
 
 static struct stacks *stacks_of(const struct htw__shard *shard) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* symbol.c - code by name: the symbol and the file of an address, and the stack of calls of this thread. */
+/* symbol.c - code by name: the symbol and the file of an address. */
 #include "symbol.h"
-
-#include "../base/assert.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,29 +11,6 @@
 #include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>
-#endif
-
-#if defined(__GLIBC__) && !defined(HTW_PORTABLE)
-#include <execinfo.h>
-
-/* Not inline, so that the first frame is in this function. */
-__attribute__((noinline)) uint32_t htw__stack_capture(const void **frames, uint32_t max,
-                                                      uint32_t skip) {
-    void *all[64];
-    uint32_t own = skip + 1;
-    HTW_ASSERT(own + max <= sizeof(all) / sizeof(all[0]));
-    int count = backtrace(all, (int)(own + max));
-    for (uint32_t i = own; (int)i < count; i++)
-        frames[i - own] = all[i];
-    return count > (int)own ? (uint32_t)count - own : 0;
-}
-#else
-uint32_t htw__stack_capture(const void **frames, uint32_t max, uint32_t skip) {
-    (void)frames;
-    (void)max;
-    (void)skip;
-    return 0;
-}
 #endif
 
 #ifndef HTW_PORTABLE

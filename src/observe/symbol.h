@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbol.h - code by name: the symbol and the file of an address, and the stack of calls of this thread. */
+/* symbol.h - code by name: the symbol and the file of an address. */
 #ifndef HTW_SRC_OBSERVE_SYMBOL_H
 #define HTW_SRC_OBSERVE_SYMBOL_H
 
@@ -13,10 +13,5 @@
 #define HTW__SYMBOL_MAX 384u
 HTW__SHARED const char *htw__symbol_text(const struct htw__safe_copy *copy, uintptr_t address,
                                          char text[HTW__SYMBOL_MAX]);
-
-/* Fills in return addresses, the innermost first, without those in this function and in `skip` functions that
-   have called it. Returns how many, at most `max`; 0: with another C library than glibc. Takes some
-   microseconds; the first call allocates. */
-uint32_t htw__stack_capture(const void **frames, uint32_t max, uint32_t skip);
 
 #endif /* HTW_SRC_OBSERVE_SYMBOL_H */

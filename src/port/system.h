@@ -51,4 +51,9 @@ void htw__system_name_thread(pthread_t thread, const char *owner, const char *ro
 /* The symbol and the file of code; "" for what is not known. */
 void htw__system_name_code(void *address, const char **ret_symbol, const char **ret_file);
 
+/* Fills in return addresses, the innermost first, without those in this function and in `skip` functions that
+   have called it. Returns how many, at most `max`; 0: with another C library than glibc. Takes some
+   microseconds; the first call allocates. */
+uint32_t htw__system_capture_stack(const void **frames, uint32_t max, uint32_t skip);
+
 #endif /* HTW_SRC_PORT_SYSTEM_H */

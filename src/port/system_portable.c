@@ -50,3 +50,8 @@ void htw__system_name_code(void *address, const char **ret_symbol, const char **
     (void)address;
     *ret_symbol = *ret_file = "";
 }
+
+uint32_t htw__system_capture_stack(const void **frames, uint32_t max, uint32_t skip) {
+    (void)frames, (void)max, (void)skip;
+    return 0;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_symbol.c - the names of code. */
 #include "../../../src/observe/symbol.h"
+#include "../../../src/port/system.h"
 #include "../unit.h"
 
 #include <dlfcn.h>
@@ -65,7 +66,7 @@ static const void *frames[5];
 
 static __attribute__((noinline)) uint32_t capture(uint32_t max, uint32_t skip) {
     caller = __builtin_extract_return_addr(__builtin_return_address(0));
-    uint32_t depth = htw__stack_capture(frames, max, skip);
+    uint32_t depth = htw__system_capture_stack(frames, max, skip);
     return depth + (caller == NULL); /* no call at the end: the frame stays */
 }
 
@@ -84,7 +85,7 @@ SYMBOL_TEST(stack_has_the_callers_and_is_no_deeper_than_asked) {
 
 UNIT_TEST(stack_is_empty_here) {
     const void *frame;
-    assert_int_equal(htw__stack_capture(&frame, 1, 0), 0);
+    assert_int_equal(htw__system_capture_stack(&frame, 1, 0), 0);
 }
 
 #endif
