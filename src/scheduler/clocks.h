@@ -3,9 +3,14 @@
  * clocks.h - the clocks that a scheduler and its timers may use; the present time, in nanoseconds
  * and ticks.
  *
- * What the library must know of a clock is a row of the table in clocks.c. A new clock is a value
- * of enum htw_clock and a row there. A scheduler has a clock of its own; its timers may use the
- * others, too. In a scheduler with manual time all of them are manual, and each has its own time.
+ * A scheduler has a clock of its own; its timers may use the others, too. In a scheduler with manual
+ * time all of them are manual, and each has its own time.
+ *
+ * A NEW CLOCK is a value of enum htw_clock, a row in both tables of clocks.c, and a function in
+ * base/clock.h. HTW__CLOCK_COUNT and HTW__SLOT_COUNT grow (state.h). As the own clock of a scheduler it
+ * sets the alarm, which knows only some of the kernel's clocks (port/alarm.h). If it can be set, the
+ * alarm and htw__attributes_keep_instant() must treat it as they treat the wall clock. C++ (time.hpp),
+ * Python (_scheduler.py) and Rust (time.rs) have an enumeration of their own.
  */
 #ifndef HTW_SRC_SCHEDULER_CLOCKS_H
 #define HTW_SRC_SCHEDULER_CLOCKS_H

@@ -24,10 +24,7 @@
 #include "state.h"
 #include "wake.h"
 
-/* The place of a clockwork in its shard: 0 is that of the scheduler's own clock, the others are
-   values of enum htw_clock. Sets of them are bit masks. */
-#define HTW__SLOT_COUNT 4u
-
+/* The timers of a shard that have one clock. */
 struct htw__clockwork {
     struct htw__shard *shard; /* constant, as are the next two */
     const struct htw__clock *clock;

@@ -49,6 +49,13 @@
  * stack is taken under the lock of that shard, before the shard asks for more memory, or when many
  * records are on it. Then threads that arm reuse these first.
  *
+ * ORDER
+ *
+ * A wheel hands out its timers tick by tick, and the library runs a batch in that order. Nothing else
+ * is ordered: the timers of one tick come in any order (the wheels are not `strict_fifo`:
+ * htw__clockwork_wheel_options()), shards are served one after the other, and two batches may run at
+ * once. Only htw_scheduler_advance() takes each tick in all shards before the next one.
+ *
  * READING A RECORD WITHOUT THE LOCK OF ITS SHARD
  *
  * A thread that cancels a timer of another shard reads the record while it holds the lock of its
@@ -82,6 +89,11 @@
 
 /* The values of enum htw_clock. */
 #define HTW__CLOCK_COUNT 5u
+
+/* The slot of a clockwork is its place in its shard: 0 is that of the scheduler's own clock, the others
+   are values of enum htw_clock. HTW_CLOCK_MANUAL, the last value, needs no slot: timers have it only
+   where it is the scheduler's own. Sets of slots are bit masks. */
+#define HTW__SLOT_COUNT 4u
 
 struct htw__clock;
 struct htw__expirer;
