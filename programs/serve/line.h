@@ -14,7 +14,9 @@
 #define HTW__SERVE_LINE_MAX 224u
 #define HTW__TUBE_NAME_MAX 200u
 
-/* The commands: first those that the statistics count, in their order. */
+/* The commands: first those that the statistics count, in their order, up to HTW__VERB_PAUSE_TUBE. Each has a row in `words`
+   (line.c), where the program reads it, and in `commands` (commands.c), which says what it does: without both rows the program
+   crashes. Most of tests/serve/ also runs on beanstalkd, which gives the expected answers. */
 enum htw__verb {
     HTW__VERB_PUT,
     HTW__VERB_PEEK,

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * database.h - the file of a journal: opening, changing and closing it, its counters, its statements. rows.h
- * has its tables.
+ * database.h - the file of a journal: opening, changing and closing it, its counters, its statements. schema.h
+ * has its tables, rows.h their rows.
+ *
+ * SQLITE. Its language stands in this header, schema.c, guest.c and check.c; its settings in open.c, transactions in
+ * transaction.c, its log in log.c; what its results mean, in error.c. Others that call it read columns or bind
+ * parameters: rows.c, blocks.c, scan.c, queue.c. commit.c reads its count of changes. programs/journal/change.c
+ * calls it without a journal.
  *
  * One thread at a time uses a database: the one that opens it, then the writer, then the one that
  * closes it. Failures leave a sentence (error.h).
