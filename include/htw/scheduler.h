@@ -23,17 +23,18 @@
  * Threads. Any thread may call any function at any time, also in a callback, release hook or visitor, unless
  * the function says otherwise; not in a signal handler. Only htw_cancel_wait(), htw_scheduler_stop(),
  * _destroy(), _process(), _advance() and _set_clock() block; the others may spin briefly on a lock. The
- * library holds no lock while a callback, hook, visitor or executor runs, but may while it calls an allocator.
+ * library holds no lock while a callback, hook, visitor or executor runs. It may hold one while it calls an
+ * allocator.
  *
  * Ownership of `arg`. While a timer is scheduled, the library keeps `arg`.
  *  - Without a release hook: the callback owns `arg` when it runs. The caller owns it again if scheduling
  *    fails, a cancel returns HTW_CANCELLED, its timer is replaced under a key, or a visitor receives it.
  *  - With a release hook (`release` of struct htw_spec): the library owns `arg` until it calls the hook,
- *    exactly once, in the thread that ended the timer: that ran the callback (after it), cancelled the timer
- *    (inside the cancel), replaced its key, or stopped the scheduler (after the visitor).
- *  - A callback that repeats or reschedules itself cannot know whether another thread has cancelled the timer
- *    during the run. Then that thread owns `arg` after its htw_cancel_wait() has returned. So end such timers
- *    with htw_cancel_wait(), or give them a hook.
+ *    exactly once. The thread that ends the timer calls it: after the last run of the callback, inside the
+ *    call that cancels or replaces the timer, or inside htw_scheduler_stop(), after the visitor.
+ *  - The callback of a timer that repeats or reschedules itself cannot know whether another thread cancels the
+ *    timer during the run. If one does, it owns `arg` once its htw_cancel_wait() has returned. So end such
+ *    timers with htw_cancel_wait(), or give them a hook.
  *
  * Errors. Each function returns -EINVAL for NULL where NULL is not allowed, and -EOWNERDEAD in a child
  * process after fork, where the scheduler of the parent does nothing. Functions that cannot return an error
@@ -51,8 +52,8 @@ extern "C" {
 /** A scheduler; opaque. */
 struct htw_scheduler;
 
-/** Identifies a timer; 0: none. When the timer has ended the handle is stale, and never identifies another. (A
-    record is not used again after 2^32 timers.) */
+/** Identifies a timer; 0: none. When its timer has ended, a handle is stale. It never identifies another timer:
+    memory that has held 2^32 timers is not used again. */
 typedef uint64_t htw_handle;
 
 /** What a callback learns about its run. */
@@ -68,10 +69,10 @@ struct htw_expiration {
 /**
  * The callback of a timer. `expiration` is valid until the callback returns.
  *
- * Callbacks, release hooks, visitors and executors must return. If one throws a C++ exception, calls
- * pthread_exit() or is left by a cancellation of its thread, the library names it on standard error and
- * aborts; longjmp() out of it is not noticed. A child that is forked inside one must leave by exec or
- * _exit(): if it returns, the library says so on standard error and calls _exit(1).
+ * Callbacks, release hooks, visitors and executors must return. If one throws a C++ exception or calls
+ * pthread_exit(), or its thread is cancelled inside it, the library says on standard error which one it was,
+ * and aborts. A longjmp() out of one is not noticed. A child process that is forked inside one must end by
+ * exec or _exit(): if it returns, the library says so on standard error and calls _exit(1).
  */
 typedef void htw_callback(void *arg, const struct htw_expiration *expiration);
 
@@ -80,7 +81,7 @@ typedef void htw_release_hook(void *arg);
 
 /** A timer that ended without a run: cancelled, replaced, or not run before a stop. */
 struct htw_unexpired {
-    htw_handle handle; /**< stale; 0 in ret_replaced: no timer */
+    htw_handle handle; /**< stale. 0, only in `ret_replaced`: there was no timer */
     htw_callback *callback;
     void *arg;                   /**< a visitor owns it now, unless the timer has a release hook */
     int64_t deadline_ns;         /**< HTW_NEVER_NS: never. Of a paused timer: as if resumed now */
@@ -101,7 +102,7 @@ typedef void htw_unexpired_visitor(void *context, const struct htw_unexpired *un
  * @param options NULL: the defaults. The library keeps no pointer to them.
  * @return 0: success;
  *         -EINVAL: an option is out of its range, or contradicts another one;
- *         -ENOTSUP: `observe` has HTW_OBSERVE_STACKS, as htw_scheduler_observe();
+ *         -ENOTSUP: `observe` has HTW_OBSERVE_STACKS, and the C library is not glibc or the build is portable;
  *         -ENOMEM: no memory, or no thread could be started;
  *         -EMFILE, -ENFILE: no file descriptor is left for a timer.
  *
@@ -113,9 +114,10 @@ HTW_API HTW_WARN_UNUSED int htw_scheduler_create(struct htw_scheduler **ret_sche
 
 /**
  * Stops a scheduler: no callback starts any more, and each timer that has not run is handed back.
- * Waits for callbacks that are running, and until the executor has given its tasks to htw_task_run(), which
- * runs none of them now. Then calls `visitor` in this thread for each timer that is left, paused ones and
- * those without a deadline included, in no order. Then all handles are stale; scheduling returns -ESHUTDOWN.
+ * First waits until the callbacks that are running have returned, and until the executor has given all its
+ * tasks to htw_task_run(), which no longer runs them. Then calls `visitor` in this thread for each timer that
+ * is left, paused ones and those without a deadline included, in no order. From then on all handles are
+ * stale, and scheduling returns -ESHUTDOWN.
  *
  * @param visitor may be NULL: then the arguments of timers without a release hook are lost.
  * @return 0: success. A second call waits until the first one has ended, and finds no timer;
@@ -142,8 +144,8 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
 /**
  * Schedules a callback, once, after a delay.
  *
- * @param delay_ns   in nanoseconds. 0 or less: now, but not inside this call. HTW_NEVER_NS: not before a
- *                   htw_reschedule().
+ * @param delay_ns   in nanoseconds. 0 or less: now, but not inside this call. HTW_NEVER_NS: never, unless
+ *                   htw_reschedule() gives it another delay.
  * @param arg        is passed to the callback; see "Ownership of `arg`" at the top.
  * @param ret_handle receives the handle, before the callback can run. May be NULL.
  * @return 0: success;
@@ -157,16 +159,16 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
 HTW_API HTW_WARN_UNUSED int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns,
                                          htw_callback *callback, void *arg, htw_handle *ret_handle);
 
-/** As htw_schedule(), but at a deadline. Reads the clock only if no pending timer is due at least two ticks
-    before this one (the deadline could then be in the past). */
+/** As htw_schedule(), but at a deadline. Does not read the clock if another timer of the shard is due at least
+    two ticks earlier. */
 HTW_API HTW_WARN_UNUSED int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns,
                                             htw_callback *callback, void *arg,
                                             htw_handle *ret_handle);
 
 /** How a timer repeats. Its runs never overlap: a run starts after the one before has ended. */
 enum htw_repeat {
-    /** Fixed rate. Periods that passed during a run are skipped; the next run, at the first planned time
-        after this one, receives their number. */
+    /** Fixed rate. Planned times that pass during a run are skipped: the next run starts at the first one
+        after it, and `missed` says how many were skipped. */
     HTW_REPEAT_SKIP = 0,
     HTW_REPEAT_BURST = 1, /**< fixed rate; overdue runs follow one another until they catch up */
     HTW_REPEAT_DELAY = 2, /**< fixed rate; if a run was overdue, periods count from its end */
@@ -189,13 +191,14 @@ struct htw_spec {
         key when its callback starts. */
     const void *key;
     size_t key_size;
-    bool keep_existing; /**< if a timer is pending or repeats under the key: keep it, -EEXIST */
-    struct htw_group *group;   /**< NULL: none. While it is paused, the timer waits */
+    bool keep_existing;        /**< if a timer is pending or repeats under the key, fail: -EEXIST */
+    struct htw_group *group;   /**< NULL: none. While the group is paused, the timer waits */
     htw_release_hook *release; /**< NULL: none. See "Ownership of `arg`" at the top */
     /** The clock of its deadlines, delays and periods, also later ones. HTW_CLOCK_DEFAULT: the scheduler's.
         When the wall clock is set, only timers with HTW_CLOCK_REALTIME are moved. */
     enum htw_clock clock;
-    /** NULL: none. A `callback` that is not the site's runs instead of it, and the timer has attributes. */
+    /** The place in the source that tools show (timer.h); NULL: none. If `callback` is set as well, it runs
+        instead of the site's; if it is another one, the timer has a block of attributes. */
     const struct htw_site *site;
 };
 
@@ -207,11 +210,11 @@ struct htw_spec {
  * @param ret_replaced receives the timer of the same key that this one has replaced; `handle` is 0 if there
  *                     was none. The caller owns its `arg`, which is NULL if that timer had a release hook:
  *                     the hook has run inside this call. May be NULL.
- * @return 0: success, also if a timer was replaced, which may be at `max_pending`;
+ * @return 0: success. A timer that replaces another one is accepted also when `max_pending` is reached;
  *         -EEXIST: a timer has the key, and `keep_existing` is set;
  *         -EINVAL also if `struct_size` is unknown, the period is negative, the group belongs to another
- *         scheduler, or the timer cannot have the clock: it is HTW_CLOCK_MANUAL and the scheduler's is
- *         not, or the system does not have it;
+ *         scheduler, the system does not have the clock, or the clock is HTW_CLOCK_MANUAL and that of the
+ *         scheduler is not;
  *         -EMFILE, -ENFILE: no file descriptor is left for another clock than the scheduler's;
  *         the errors of htw_schedule().
  *
@@ -280,20 +283,20 @@ HTW_API int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
  *
  * @param delay_ns from now, as in htw_schedule(); of a timer in a paused group: from when it is resumed.
  * @return HTW_MOVED: the timer has the new deadline; later periods count from there;
- *         HTW_RUNNING: nothing has changed: the callback is running, and the timer was cancelled during the
- *         run or (except in its own callback) does not repeat;
+ *         HTW_RUNNING: nothing has changed. The callback is running, and either the timer was cancelled
+ *         during this run, or it does not repeat and the call is not in its callback;
  *         HTW_GONE;
  *         -EAGAIN: only in the callback of a timer that does not repeat: `max_pending` is reached;
  *         -ESHUTDOWN: nothing has changed.
  *
- * In its own callback any timer may be rescheduled: it runs again at that time (without its key, if it does
- * not repeat). For a repeating timer that is running, this sets its next run.
+ * A callback may reschedule its own timer: one that does not repeat runs again at that time, without its key.
+ * For a repeating timer that is running, this sets its next run, in its callback or elsewhere.
  * Cost: O(1); locks the shard of the timer. A move to a later deadline costs almost nothing.
  */
 HTW_API int htw_reschedule(struct htw_scheduler *scheduler, htw_handle handle, int64_t delay_ns);
 
-/** Returns how many timers are pending, without those that are running, also if they repeat. Exact if no other
-    thread is in a call. Cost: O(shards + threads). */
+/** Returns how many timers are pending. A timer that is running does not count, even if it repeats. Exact if no
+    other thread is in a call. Cost: O(shards + threads). */
 HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
 
 /* ------------------------------------------------------------------ embedded */
@@ -301,7 +304,8 @@ HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
 /**
  * Returns a file descriptor that becomes readable when htw_scheduler_process() has something to do: for
  * epoll, poll, libuv or libev. It belongs to the scheduler: only wait for it, and do not read, write or close
- * it. Also edge-triggered (EPOLLET): then one call for each event is enough, with any budget.
+ * it. It may be watched edge-triggered (EPOLLET): one call of htw_scheduler_process() for each event is enough,
+ * whatever the budget.
  *
  * @return 0 or more: the file descriptor;
  *         -ENOTSUP: the scheduler is not embedded, or has HTW_CLOCK_MANUAL.
@@ -312,11 +316,12 @@ HTW_API int htw_scheduler_fd(struct htw_scheduler *scheduler);
  * Runs callbacks that are due, in this thread or by the executor, and reports whether more work is left.
  *
  * @param budget    the most callbacks to run; 0: all that are due at the start of the call. A timer that a
- *                  callback schedules for now may wait for the next call, so this one ends.
+ *                  callback schedules for now may wait for the next call: this one ends even if each
+ *                  callback schedules another.
  * @param ret_count receives how many callbacks were run or handed over. May be NULL.
  * @return HTW_DONE: all that was due has run (with budget 0: all that was due at the start);
- *         HTW_MORE: the budget is used up, and the file descriptor is still readable. If the budget is
- *         exactly used up this is returned, too, and the next call may find nothing;
+ *         HTW_MORE: the budget is used up, and the file descriptor is still readable. The next call may
+ *         find nothing, if the budget was just enough;
  *         -ENOTSUP: as htw_scheduler_fd();
  *         -EBUSY: another thread is in this function;
  *         -EDEADLK: called in a callback, hook, visitor or executor of this scheduler;
@@ -330,15 +335,15 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
  *
  * Stops at each tick at which a timer is due, over all shards, in order. All callbacks of a tick, and what
  * they schedule for that tick, have returned before the next tick. With HTW_NO_WORKERS the callbacks run in this
- * thread, with 1 worker one at a time in the worker. When this returns, nothing runs: all counters are exact.
+ * thread; with 1 worker, in that one, one at a time. When this returns, nothing runs: all counters are exact.
  *
  * @param delta_ns in nanoseconds; at least 0. 0: runs what is due now.
  * @return 0: success;
  *         -EINVAL, -EBUSY, -EDEADLK, -ESHUTDOWN: as htw_scheduler_process();
  *         -ENOTSUP: the scheduler has another clock.
  *
- * Blocks until the callbacks have returned and the executor has run its tasks. It does not return if the
- * executor leaves tasks to this thread, or callbacks always schedule more without a delay: only a stop ends it.
+ * Blocks until the callbacks have returned and the executor has run its tasks. If the executor waits for this
+ * thread to run tasks, or callbacks always schedule more without a delay, it returns only after a stop.
  */
 HTW_API int htw_scheduler_advance(struct htw_scheduler *scheduler, int64_t delta_ns);
 
