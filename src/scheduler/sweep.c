@@ -6,6 +6,8 @@
  * slices. Meanwhile other sweeps may visit the same timers. So each sweep puts two members without a
  * timer into the ring: `cursor` (group.h) moves from timer to timer until it reaches `end`. Timers
  * that join the group during the sweep are behind `end`.
+ *
+ * A new operation is a function `visit`, under the lock, and a call at the end of this file.
  */
 #include "attributes.h"
 
