@@ -46,6 +46,8 @@ verb_mutate() {
     python3 tests/mutate/mutate.py "$@"
 }
 
+# A check of what sources or documents say is a program of tests/api/, and a test() in tests/meson.build. This verb repeats
+# two of them.
 verb_lint() {
     need "$lint_packages git"
     say 'all warnings of clang'

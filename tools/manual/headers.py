@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """headers.py - reads the public headers: what they declare, and what their comments say of it.
 
-The comments have one form (CONTRIBUTING.md): a head comment; `/** ... */` before what it describes, or
+The comments have one form: a head comment; `/** ... */` before what it describes, or
 `/**< ... */` after a member; @param and @return, with one value on each line; lists; programs, which are
 indented. A line `/* ------ words */` begins a group. What is named htw__ or begins with an underscore is private.
 """
