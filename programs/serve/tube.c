@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SWEPT 2 /* tubes for each new one: so there are never many idle ones without a queue */
+
 static bool has_queue(const struct htw__server *server, const char *name) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     return htw_journal_get_queue(server->journal, name, &stats) == 0;
@@ -26,11 +28,21 @@ static struct htw__tube *find(const struct htw__server *server, const char *name
     return node == NULL ? NULL : tube_of(node);
 }
 
+/* Releases some tubes, the next ones each time: their queues may have ended since they became idle. */
+static void sweep(struct htw__server *server) {
+    struct htw__link *link;
+    for (int i = 0; i < SWEPT && (link = htw__ring_pop_front(&server->all_tubes)) != NULL; i++) {
+        htw__ring_push_back(&server->all_tubes, link);
+        htw__tube_release(server, HTW__HOLDER(link, htw__tube, all));
+    }
+}
+
 struct htw__tube *htw__tube_get(struct htw__server *server, const char *name) {
     struct htw__tube *tube = find(server, name);
     size_t size = strlen(name);
     if (tube != NULL)
         return tube;
+    sweep(server);
     tube = calloc(1, sizeof(*tube) + size + 1);
     if (tube == NULL)
         return NULL;

@@ -3,7 +3,7 @@
  * tube.h - what the server knows of a tube beside the queue of the journal: who uses it, and what it counts.
  *
  * It is there as long as connections use or watch it, or jobs of it are reserved. Without these it is idle, and stays for
- * its counts while the queue has jobs. If the last of these does not end by the protocol, it stays until it is used again.
+ * its counts while it has a queue. If that ends later, as by the end of a pause, new tubes release it.
  */
 #ifndef HTW_SERVE_TUBE_H
 #define HTW_SERVE_TUBE_H

@@ -315,6 +315,25 @@ def test_serve_clients_that_watch_many_tubes_delay_no_other(server):
 
 
 @pytest.mark.options("--memory")
+# holds: serve-8
+def test_serve_tubes_that_were_paused_and_left_keep_no_memory(server):
+    count = 5000
+
+    def leave(first):
+        with Wire(server) as wire:
+            tubes = [b"%0190d" % number for number in range(first, first + count)]
+            sender = threading.Thread(target=wire.send, args=(b"".join(b"use %b\r\npause-tube %b 1\r\n" % (tube, tube) for tube in tubes),))
+            sender.start()
+            assert wire.answers(2 * count)[-1] == b"PAUSED"
+            sender.join()
+        time.sleep(1.1)
+        return server.resident()
+    leave(0)
+    before = leave(count)
+    assert leave(2 * count) - before < 1 << 20 or settings.slowness > 1
+
+
+@pytest.mark.options("--memory")
 # holds: serve-7
 def test_serve_a_kick_above_its_limit_kicks_as_many(server):
     """And urgent jobs are counted up to theirs."""
