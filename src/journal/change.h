@@ -22,6 +22,7 @@ struct htw__step {
     uint64_t id;
     const void *key; /* that says the id; NULL: `id` does */
     size_t key_size;
+    const void *found_key; /* `key`, when it has said the id in the transaction that is open */
     int kind;
     uint32_t attempt;
     int64_t deadline_ns;

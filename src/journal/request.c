@@ -141,12 +141,14 @@ static struct htw__lease_request *create(struct htw_journal *journal, const stru
     return request;
 }
 
-/* Under the lock. A queue that does not exist is made, so that the request can wait for it. */
+/* Under the lock. `waits`: a queue that does not exist is made, so that the request can wait for it. To make many takes long. */
 static int find_queues(struct htw_journal *journal, struct htw__lease_request *request,
-                       const struct htw_lease *lease) {
+                       const struct htw_lease *lease, bool waits) {
     request->number = request->end.request = ++journal->leases.last_number;
     for (size_t i = 0; i < lease->queue_count; i++) {
-        struct htw__wait *wait = &request->waits[i];
+        struct htw__wait *wait = &request->waits[request->count];
+        if (!waits && htw__queues_find(&journal->queues, lease->queues[i]) == NULL)
+            continue;
         int error = htw__queues_get(&journal->queues, lease->queues[i], &wait->queue);
         if (error != 0)
             return error;
@@ -162,9 +164,9 @@ static int find_queues(struct htw_journal *journal, struct htw__lease_request *r
 
 static int prepare(struct htw_journal *journal, struct htw__lease_request *request,
                    const struct htw_lease *lease) {
-    int error = find_queues(journal, request, lease);
     if (request->end.at_ns <= htw__journal_now(journal))
         request->end.at_ns = INT64_MIN; /* also if the clock is set back */
+    int error = find_queues(journal, request, lease, request->end.at_ns != INT64_MIN);
     if (error == 0)
         error = htw__leases_reserve(journal);
     if (error == -EAGAIN)

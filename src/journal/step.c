@@ -246,6 +246,7 @@ static int find_by_key(struct htw_journal *journal, struct htw__step *step) {
         return error == 0 ? -ENOENT : error;
     }
     step->id = id;
+    step->found_key = step->key;
     step->key = NULL;
     htw__mutex_lock(&journal->mutex);
     error =
@@ -347,6 +348,10 @@ static void finish_in_memory(struct htw_journal *journal, struct htw__step *step
 
 void htw__step_forget(struct htw_journal *journal, struct htw__step *step) {
     step->is_written = false;
+    if (step->found_key != NULL && !step->is_held) { /* it may be that of another job now */
+        step->key = step->found_key;
+        step->found_key = NULL;
+    }
     if (step->job == NULL)
         return;
     struct htw__queue *queue = step->job->queue;
@@ -375,10 +380,8 @@ static void undo(struct htw_journal *journal, struct htw__step *step, struct htw
 
 void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int result) {
     struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
-    if (step->kind == HTW__STEP_NONE)
-        return;
     bool is_gone = step->is_in_memory_only && job == NULL; /* ended in the same transaction */
-    if (result != 0 || is_gone) {
+    if (result != 0 || is_gone || step->kind == HTW__STEP_NONE) {
         undo(journal, step, job);
         if (step->request != NULL)
             htw__lease_failed(journal, step->request, is_gone ? -ENOENT : result);

@@ -2,12 +2,16 @@
 /* test_change.c - changes of several parts, notices, limits. */
 #include "journal_fixture.h"
 
+#include "../../../src/journal/change.h"
+
 #include <htw/loop.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The notice of a change: stores its result. */
 static void store(void *arg, int result) {
@@ -47,6 +51,41 @@ JOURNAL_TEST(journal_key_is_that_of_the_last_job) {
                                               .update_count = 1)),
         0);
     assert_int_equal(journal_stats(f).jobs, 0);
+}
+
+/* What it does in the batch comes to nothing, also for the changes that follow it. */
+JOURNAL_TEST(journal_put_that_finds_no_space_leaves_the_job_of_its_key_to_others) {
+    static char large[1 << 20];
+    const struct rlimit limit = { 400 << 10, RLIM_INFINITY },
+                        none = { RLIM_INFINITY, RLIM_INFINITY };
+    int results[2] = { 1, 1 };
+    f->options.gather_ns = HTW_SECOND;
+    journal_open(f);
+    journal_put_struct(f, JOB(.deadline_ns = START_NS + HTW_DAY, KEY("k")));
+    uint64_t ready = journal_put_struct(f, JOB(.queue = "q", KEY("l")));
+    const struct htw__step stage = { .id = ready, .kind = HTW__STEP_STAGE, .is_optional = true };
+    const struct htw_journal_change puts[] = {
+        CHANGE(.jobs = &JOB(KEY("k"), .payload = large, .payload_size = sizeof(large)),
+               .job_count = 1),
+        CHANGE(.jobs = &JOB(KEY("l"), .payload = large, .payload_size = sizeof(large)),
+               .job_count = 1),
+    };
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(htw_journal_apply_later(f->journal, &puts[0], store, &results[0]), 0);
+    assert_int_equal(htw_journal_update_later(f->journal, &UPDATE(KEY("k"), .step = HTW_JOB_CANCEL),
+                                              store, &results[1]),
+                     0);
+    journal_sync(f);
+    assert_true(results[0] == -ENOSPC && results[1] == 0);
+    assert_int_equal(htw_journal_apply_later(f->journal, &puts[1], store, &results[0]), 0);
+    htw__mutex_lock(&f->journal->mutex);
+    assert_int_equal(htw__submit_own(f->journal, HTW__OWN_STAGE, &stage, 1), 0);
+    htw__mutex_unlock(&f->journal->mutex);
+    journal_sync(f);
+    setrlimit(RLIMIT_FSIZE, &none);
+    assert_int_equal(journal_update(f, ready, HTW_JOB_MOVE, START_NS + HTW_DAY), 0);
+    journal_close(f);
 }
 
 /* ---- later */
