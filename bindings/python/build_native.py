@@ -69,12 +69,10 @@ def bundle():
     if not in_repository():
         return
     wanted = {"xxhash.h": find_xxhash()}
-    for folder in OPTIONAL:
-        for source in (REPOSITORY / "src" / folder).glob("*.c*"):
-            wanted[f"src/{folder}/{source.name}"] = source
-    for folder in {source.split("/")[1] for source in library_sources()} | set(OPTIONAL):
-        for header in (REPOSITORY / "src" / folder).glob("*.h"):
-            wanted[f"src/{folder}/{header.name}"] = header
+    patterns = {source.split("/")[1]: "*.h" for source in library_sources()} | dict.fromkeys(OPTIONAL, "*.[ch]*")
+    for folder, pattern in patterns.items():
+        for file in (REPOSITORY / "src" / folder).rglob(pattern):
+            wanted[str(file.relative_to(REPOSITORY))] = file
     for header in (REPOSITORY / "include/htw").glob("*.h"):
         wanted[f"include/htw/{header.name}"] = header
     for source in library_sources():
@@ -190,7 +188,7 @@ LIBRARY = [f"{name}.h" for name in ("base", "backoff", "scheduler_options", "sch
 
 
 def describe_native():
-    others = {path for part in OPTIONAL for path in BUNDLE.rglob(f"{part}/*")}
+    others = {path for part in OPTIONAL for path in BUNDLE.rglob(f"{part}/**/*")}
     return describe("htw._native", LIBRARY, "shim.c",
                     linked("htw") if SYSTEM else compiled(set(BUNDLE.rglob("*.c")) - others))
 
@@ -211,4 +209,4 @@ def describe_journal():
     used = {BUNDLE / f"src/{name}.c" for name in JOURNAL_USES}
     return describe("htw._journal_native", ("journal.h", "journal_inspect.h", "journal_guest.h"), "journal.c",
                     linked("htw-journal") if SYSTEM else
-                    compiled(used.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]), describe_native())
+                    compiled(used.union(BUNDLE.rglob("journal/**/*.c")), *OPTIONAL["journal"][2]), describe_native())

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As src/journal/open.c: others write to the file, and their transactions may be long. */
+/* As src/journal/database/open.c: others write to the file, and their transactions may be long. */
 #define GUEST_BUSY_TIMEOUT_MS 30000
 
 uint64_t htw__journal_file_bytes(const char *path) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* check.c - the public call that reads all of a file: whether it is whole and its tables agree with each other. */
-#include "log.h"
+#include "database/log.h"
 #include "snapshot.h"
 
 #include "../base/user_code.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ static const struct {
     const char *query;
     const char *problem;
 } rules[] = {
-    /* The place of a job as it was put: src/journal/place.h. */
+    /* The place of a job as it was put: src/journal/database/place.h. */
     { "SELECT count(*) FROM htw_job j WHERE NOT EXISTS (SELECT 1 FROM htw_moved m WHERE m.id = j.id) AND "
       "NOT EXISTS (SELECT 1 FROM htw_block WHERE first = j.id - j.id % 256 AND place = CASE WHEN put != 0 "
       "AND deadline / 1000 <= put THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "

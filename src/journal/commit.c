@@ -6,7 +6,7 @@
 #include "../base/probe.h"
 #include "../base/user_code.h"
 #include "load.h"
-#include "log.h"
+#include "database/log.h"
 #include "reader.h"
 #include "select.h"
 #include "slot.h"

@@ -10,7 +10,7 @@
 #include "../base/heap.h"
 #include "../base/key_table.h"
 #include "../base/list.h"
-#include "rows.h"
+#include "database/rows.h"
 
 #include <htw/journal.h>
 #include <htw/wheel.h>

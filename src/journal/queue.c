@@ -3,10 +3,9 @@
 #include "queue.h"
 
 #include "../base/random.h"
-#include "error.h"
+#include "database/error.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* state.c - what all parts of a journal call: whether a call is refused, the end after a failure, the calls of user code. */
 #include "state.h"
 
-#include "log.h"
+#include "database/log.h"
 
 #include <errno.h>
 #include <stdio.h>

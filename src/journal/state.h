@@ -40,11 +40,11 @@
 #include "../base/fork.h"
 #include "../base/histogram.h"
 #include "../base/lock.h"
-#include "blocks.h"
-#include "error.h"
+#include "database/blocks.h"
+#include "database/error.h"
 #include "jobs.h"
 #include "queue.h"
-#include "rows.h"
+#include "database/rows.h"
 
 #include <htw/journal_inspect.h>
 #include <htw/loop.h>

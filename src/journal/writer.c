@@ -6,7 +6,7 @@
 #include "../base/thread.h"
 #include "../base/user_code.h"
 #include "lease.h"
-#include "log.h"
+#include "database/log.h"
 #include "reader.h"
 #include "slot.h"
 

@@ -4,7 +4,7 @@
 in a circle.
 
 The meson.build of each folder of src/ and programs/ begins with what the folder uses: other folders (of src/, or from the root), or single headers of these. Of
-base, and of a folder without a public header, it may include all headers, of others the public one. A line `# circle: FILE` there
+base, and of a folder without a public header, it may include all headers, of others the public one, and that of the folder around it. A line `# circle: FILE` there
 names one of the files of a circle that is meant, a line `# up: FUNCTION` a call upwards.
 
 usage: layering.py ROOT
@@ -50,8 +50,8 @@ def check_folder(folder):
     for path in [*folder.glob("*.[ch]*"), public(folder)]:
         text = path.read_text() if path.exists() else ""
         for name in re.findall(r"#include <htw/(\w+)\.h>", text):
-            used |= folders_of(name) - {folder}
-            if not folders_of(name) <= said | {folder}:
+            used |= folders_of(name) - {folder, folder.parent}
+            if not folders_of(name) <= said | {folder, folder.parent}:
                 errors.append(f"{path.relative_to(root)} includes <htw/{name}.h>")
         for target in ((folder / name).resolve() for name in re.findall(r'#include "([^"]+)"', text)):
             where = target if target in said else target.parent

@@ -60,7 +60,7 @@ def calls_in(text, names, own):
 
 errors, guarded, unguarded = [], 0, 0
 for folder in sorted(path for path in [*(root / "src").iterdir(), root / "programs/relay/src"] if path.is_dir()):
-    texts = {path: code_of(path) for path in sorted(folder.glob("*.[ch]"))}
+    texts = {path: code_of(path) for path in sorted(folder.rglob("*.[ch]"))}
     names = {name for text in texts.values() for name in DECLARED.findall(text)}
     for path, text in texts.items():
         name_of_file = str(path.relative_to(root))

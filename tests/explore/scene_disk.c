@@ -3,7 +3,7 @@
    SQLite, each a step, by the linker's --wrap. */
 #include "scene_disk.h"
 
-#include "../../src/journal/schema.h"
+#include "../../src/journal/database/schema.h"
 #include "../stage/stage.h"
 #include "../support/access_hooks.h"
 #include "machine.h"

@@ -84,8 +84,9 @@ mod vendored {
 
     #[cfg(feature = "journal")]
     fn compile_journal(root: &Path) {
-        let files = fs::read_dir(root.join("src/journal")).expect("src/journal");
-        let files = files.map(|entry| entry.unwrap().path());
+        let folders = ["src/journal", "src/journal/database"].map(|name| root.join(name));
+        let entries = folders.iter().flat_map(|folder| folder.read_dir().expect("src/journal"));
+        let files = entries.map(|entry| entry.unwrap().path());
         let sources = files.filter(|f| f.extension() == Some("c".as_ref()));
         if let Err(error) = build(root).files(sources).flag("-std=c11").try_compile("htw_journal") {
             eprintln!("The feature `journal` needs SQLite (Debian: libsqlite3-dev).\n{}", error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_open.c - what is opened, what is refused, and what a refusal says. */
 #include "../../../src/base/clock.h"
-#include "../../../src/journal/blocks.h"
 #include "../../../src/journal/state.h"
 #include "../../support/child.h"
 #include "../../support/returning_child.h"

@@ -4,9 +4,8 @@
  * moved and removed in any order: model_journal.c, which also checks the tables.)
  */
 /* holds: journal-14b */
-#include "../../../src/journal/blocks.h"
-#include "../../../src/journal/place.h"
-#include "../../../src/journal/rows.h"
+#include "../../../src/journal/database/blocks.h"
+#include "../../../src/journal/database/rows.h"
 #include "../../support/random.h"
 #include "../../support/test_folder.h"
 #include "../unit.h"

@@ -3,8 +3,8 @@
  * place.h - where a job is in the file. A PLACE is a number: first the class, then what orders the jobs of that
  * class. The delayed jobs of all queues are in one order of time, so one cursor reads them.
  */
-#ifndef HTW_SRC_JOURNAL_PLACE_H
-#define HTW_SRC_JOURNAL_PLACE_H
+#ifndef HTW_SRC_JOURNAL_DATABASE_PLACE_H
+#define HTW_SRC_JOURNAL_DATABASE_PLACE_H
 
 #include <htw/journal.h>
 
@@ -72,4 +72,4 @@ static inline bool htw__place_is_put_ready(int64_t deadline_ns, int64_t put_us) 
     return put_us != 0 && deadline_ns / HTW_MICROSECOND <= put_us;
 }
 
-#endif /* HTW_SRC_JOURNAL_PLACE_H */
+#endif /* HTW_SRC_JOURNAL_DATABASE_PLACE_H */

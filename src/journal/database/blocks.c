@@ -2,8 +2,7 @@
 /* blocks.c - ids, in blocks, and which blocks are in the file. */
 #include "blocks.h"
 
-#include "../base/random.h"
-#include "place.h"
+#include "../../base/random.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
  * nothing else opens PATH-lock. The database file itself is never opened here: to close it would
  * release the locks of SQLite.
  */
-#ifndef HTW_SRC_JOURNAL_PATH_H
-#define HTW_SRC_JOURNAL_PATH_H
+#ifndef HTW_SRC_JOURNAL_DATABASE_PATH_H
+#define HTW_SRC_JOURNAL_DATABASE_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -39,4 +39,4 @@ int htw__journal_path_sync_folder(const struct htw__journal_path *self);
 /* `is_journal` false: the lock file is removed if it was not there before. */
 void htw__journal_path_close(struct htw__journal_path *self, bool is_journal);
 
-#endif /* HTW_SRC_JOURNAL_PATH_H */
+#endif /* HTW_SRC_JOURNAL_DATABASE_PATH_H */

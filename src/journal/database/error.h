@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* error.h - the sentence of the last failure in this thread, and what results of SQLite mean. */
-#ifndef HTW_SRC_JOURNAL_ERROR_H
-#define HTW_SRC_JOURNAL_ERROR_H
+#ifndef HTW_SRC_JOURNAL_DATABASE_ERROR_H
+#define HTW_SRC_JOURNAL_DATABASE_ERROR_H
 
 #include <stdbool.h>
 
@@ -25,4 +25,4 @@ int htw__journal_errno(struct sqlite3 *database, int result);
 /* What the sentence says of the result whose errno that is. `database` may be NULL. */
 const char *htw__journal_why(struct sqlite3 *database, int result, int error);
 
-#endif /* HTW_SRC_JOURNAL_ERROR_H */
+#endif /* HTW_SRC_JOURNAL_DATABASE_ERROR_H */

@@ -17,8 +17,8 @@
  * judged again when others have come behind it. A row that was removed too early is made again. A crash forgets the
  * ring; then the reader finds the empty block when its time comes.
  */
-#ifndef HTW_SRC_JOURNAL_BLOCKS_H
-#define HTW_SRC_JOURNAL_BLOCKS_H
+#ifndef HTW_SRC_JOURNAL_DATABASE_BLOCKS_H
+#define HTW_SRC_JOURNAL_DATABASE_BLOCKS_H
 
 #include "database.h"
 #include "place.h"
@@ -76,4 +76,4 @@ void htw__blocks_begin(struct htw__blocks *self);
 /* The transaction is undone. */
 void htw__blocks_undo(struct htw__blocks *self);
 
-#endif /* HTW_SRC_JOURNAL_BLOCKS_H */
+#endif /* HTW_SRC_JOURNAL_DATABASE_BLOCKS_H */

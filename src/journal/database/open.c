@@ -8,7 +8,6 @@
 #include "schema.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -7,7 +7,6 @@
 #include "error.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 
 /* ---- jobs as they were put */
 

@@ -5,7 +5,6 @@
 #include "error.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <string.h>
 
 /*

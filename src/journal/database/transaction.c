@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* transaction.c - transactions on the file of a journal, and the counters that each stores; closing it. */
-#include "../base/clock.h"
+#include "../../base/clock.h"
 #include "blocks.h"
 #include "error.h"
 #include "log.h"
-#include "place.h"
 #include "schema.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 
 /* How often a commit looks whether the files are in place. That takes two system calls, which in each
    commit would be a quarter of the time of one on some systems. */

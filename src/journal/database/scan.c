@@ -4,8 +4,6 @@
 #include "database.h"
 #include "rows.h"
 
-#include <sqlite3.h>
-
 /* Of a call: places and blocks may have few jobs, or none. */
 #define ROUNDS_MAX 128u
 

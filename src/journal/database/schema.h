@@ -6,8 +6,8 @@
  * column that is computed. A statement on such a table can run for ever. So the text of the whole
  * schema is compared before a statement touches a table. `htw journal` does so, too.
  */
-#ifndef HTW_SRC_JOURNAL_SCHEMA_H
-#define HTW_SRC_JOURNAL_SCHEMA_H
+#ifndef HTW_SRC_JOURNAL_DATABASE_SCHEMA_H
+#define HTW_SRC_JOURNAL_DATABASE_SCHEMA_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,4 +33,4 @@ int htw__schema_create(struct sqlite3 *connection, bool is_guest);
 /* The ids that guests give: from this one to the greatest of all. Those that the journal of a guest gives are below. */
 #define HTW__GUEST_ID_MIN (INT64_C(1) << 52)
 
-#endif /* HTW_SRC_JOURNAL_SCHEMA_H */
+#endif /* HTW_SRC_JOURNAL_DATABASE_SCHEMA_H */

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 /* path.c - the file of a journal and the lock file beside it. */
 #include "path.h"
 
-#include "../base/fork.h"
+#include "../../base/fork.h"
 #include "error.h"
 
 #include <errno.h>

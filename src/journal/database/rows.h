@@ -13,8 +13,8 @@
  * Where no job was moved, that costs nothing. Changes are made between htw__database_begin() and _commit(); a
  * failure leaves its sentence (error.h). One thread at a time, as for the database.
  */
-#ifndef HTW_SRC_JOURNAL_ROWS_H
-#define HTW_SRC_JOURNAL_ROWS_H
+#ifndef HTW_SRC_JOURNAL_DATABASE_ROWS_H
+#define HTW_SRC_JOURNAL_DATABASE_ROWS_H
 
 #include "database.h"
 #include "place.h"
@@ -130,4 +130,4 @@ int htw__inbox_remove(struct htw__database *database, uint64_t id);
 int htw__inbox_take_key(struct htw__database *database, const void *key, size_t key_size,
                         bool is_if_absent);
 
-#endif /* HTW_SRC_JOURNAL_ROWS_H */
+#endif /* HTW_SRC_JOURNAL_DATABASE_ROWS_H */

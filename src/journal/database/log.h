@@ -12,8 +12,8 @@
  * does not begin again. What an earlier process has left in the log is written again before it is copied the first time, and
  * nothing may be added to it until that has succeeded (`is_rewritten`).
  */
-#ifndef HTW_SRC_JOURNAL_LOG_H
-#define HTW_SRC_JOURNAL_LOG_H
+#ifndef HTW_SRC_JOURNAL_DATABASE_LOG_H
+#define HTW_SRC_JOURNAL_DATABASE_LOG_H
 
 #include "database.h"
 
@@ -49,4 +49,4 @@ bool htw__room_regain(struct htw__database *self);
 /* Before the file is closed: where the disk is nearly full, the log stays, as zeros, so that no other program takes its space. */
 void htw__room_leave(struct htw__database *self);
 
-#endif /* HTW_SRC_JOURNAL_LOG_H */
+#endif /* HTW_SRC_JOURNAL_DATABASE_LOG_H */
