@@ -47,11 +47,13 @@
 
 /* Private: the value of HTW_..._INIT. */
 #ifdef __cplusplus
+extern "C++" { /* the user may include this within extern "C" */
 template <typename Struct> struct htw__sized : Struct {
     htw__sized() : Struct() {
         this->struct_size = sizeof(Struct);
     }
 };
+}
 #define HTW__INIT(name) htw__sized<struct name>()
 #else
 #define HTW__INIT(name) \

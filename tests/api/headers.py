@@ -108,5 +108,6 @@ def check_ignored(texts):
 for header in sorted(include.glob("htw/*.h")):
     compile_in_all(f"htw/{header.name}", f"#include <htw/{header.name}>\n" * 2 + "int main(void) { return 0; }\n")
 declared = "\n".join(header.read_text() for header in sorted(include.glob("htw/*.h")))
+compile_in_all('headers within extern "C"', f"#ifdef __cplusplus\nextern \"C\" {{\n{ALL}}}\n#else\n{ALL}#endif\nint main(void) {{ return 0; }}\n")
 compile_in_all("macros", USES + macros(declared) + "\nreturn sum > 0;\n}\n")
 check_ignored(declared)
