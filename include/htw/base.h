@@ -99,7 +99,8 @@ HTW_API const char *htw_strerror(int result);
 
 /**
  * Returns the name of the member that was refused, such as "workers", when the last call of this thread
- * that takes a struct with `struct_size` has returned -EINVAL: for error messages.
+ * that takes options or the specification of a timer has returned -EINVAL: for error messages. For a journal
+ * there is htw_journal_error().
  *
  * @return a static string; NULL: no call was refused so far, or not because of a member.
  *

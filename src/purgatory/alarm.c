@@ -60,15 +60,9 @@ static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
     return NULL;
 }
 
-/* As htw_reschedule_at(), for an alarm that is gone only if the scheduler was stopped. If it has no memory
-   for a far deadline, it gets an earlier one. */
+/* As htw_reschedule_at(), for an alarm that is gone only if the scheduler was stopped. */
 static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
-    struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
-    int64_t now_ns = htw__steady_now_ns(scheduler);
-    int result;
-    while ((result = htw_reschedule_at(scheduler, alarm->handle, at_ns)) == -ENOMEM &&
-           at_ns > now_ns)
-        at_ns = now_ns + (at_ns - now_ns) / 2;
+    int result = htw_reschedule_at(alarm->cpu->purgatory->scheduler, alarm->handle, at_ns);
     return result == HTW_GONE ? -ESHUTDOWN : result;
 }
 

@@ -252,8 +252,7 @@ static int reserve(struct htw__shard *shard, const struct htw_spec *spec, uint64
 }
 
 /* Takes the armed timer into its group and the table of its key. */
-static void insert(struct htw__shard *shard, struct htw__record *record, bool has_key,
-                   unsigned *ret_wake) {
+static void insert(struct htw__shard *shard, struct htw__record *record, bool has_key) {
     struct htw__attributes *attributes = record->attributes;
     struct htw_group *group = attributes->group;
     attributes->record = record;
@@ -263,12 +262,11 @@ static void insert(struct htw__shard *shard, struct htw__record *record, bool ha
     if (has_key)
         htw__attributes_set_keyed(shard, attributes, true);
     if (group != NULL && group->paused)
-        htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(attributes->clockwork),
-                            ret_wake);
+        htw__attributes_pause(record, attributes, htw__clockwork_now_ns(attributes->clockwork));
 }
 
 /* `ret_replaced`: the timer that had the key; its handle stays 0 if there was none. */
-static int arm_with_attributes(struct htw__shard *shard, const struct arming *arming,
+static int arm_with_attributes(struct htw__shard *shard, struct arming *arming,
                                const struct htw_spec *spec, htw_handle *ret_handle,
                                struct htw__timer_end *ret_replaced) {
     struct htw__record *record, *old;
@@ -279,8 +277,10 @@ static int arm_with_attributes(struct htw__shard *shard, const struct arming *ar
     if (error == 0) {
         if (old != NULL) /* a running one only loses the key */
             htw__cancel_locked(shard, old, ret_replaced);
+        if (spec->group != NULL && spec->group->paused)
+            arming->due.tick = HTW_NEVER_TICK; /* insert() pauses it */
         htw_handle handle = publish(shard, record, index, arming, &wake);
-        insert(shard, record, spec->key != NULL, &wake);
+        insert(shard, record, spec->key != NULL);
         if (ret_handle != NULL)
             *ret_handle = handle;
         HTW__ANNOTATE_HAND_OVER(record);

@@ -191,6 +191,16 @@ GROUP_TEST(group_is_visited_with_its_name_and_state) {
     advance(f, DELAY_NS);
 }
 
+GROUP_TEST(group_paused_is_armed_without_a_wake_up) {
+    pause_group(f);
+    arm_grouped(f, 0, DELAY_NS);
+    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
+    resume_group(f);
+    assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + DELAY_NS);
+    advance(f, DELAY_NS);
+    assert_log(f, "a");
+}
+
 GROUP_TEST(groups_that_end_during_a_visit_are_left_out) {
     struct htw_group *groups[MANY];
     for (unsigned i = 0; i < MANY; i++) {
