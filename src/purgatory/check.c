@@ -74,13 +74,20 @@ static void release_deferred(void *arg) {
     htw__outstanding_remove(&purgatory->outstanding);
 }
 
-/* Schedules a check of a key, unless one is scheduled that has not begun: the scheduler knows it by its key.
-   0, or the error of the scheduler. */
+static const void *bytes_of_key(const struct htw__key *key) {
+    return key->size > 0 ? key->bytes : "";
+}
+
+/* Whether a check of a key is scheduled that has not begun: the scheduler knows it by its key. */
+static bool is_deferred(const struct htw_purgatory *purgatory, const struct htw__key *key) {
+    return htw_find_key(purgatory->scheduler, purgatory->callbacks, bytes_of_key(key), key->size) !=
+           0;
+}
+
+/* Schedules a check of a key, unless one is. 0, or the error of the scheduler. */
 static int defer_check(struct htw_purgatory *purgatory, const struct htw__key *key) {
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.key = key->size > 0 ? key->bytes : "";
-    spec.key_size = key->size;
-    if (htw_find_key(purgatory->scheduler, purgatory->callbacks, spec.key, spec.key_size) != 0)
+    if (is_deferred(purgatory, key))
         return 0;
     struct deferred *deferred = htw__allocate(&purgatory->allocator, bytes_of(key->size));
     if (deferred == NULL)
@@ -89,6 +96,8 @@ static int defer_check(struct htw_purgatory *purgatory, const struct htw__key *k
     htw__key_copy(deferred + 1, key->bytes, key->size);
     count_bytes(deferred, 1);
     htw__outstanding_add(&purgatory->outstanding);
+    spec.key = bytes_of_key(key);
+    spec.key_size = key->size;
     spec.site = purgatory->checks;
     spec.arg = deferred;
     spec.clock = htw__steady_clock(purgatory->scheduler);
@@ -113,8 +122,11 @@ int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, 
     return is_watched ? defer_check(purgatory, &hashed) : 0;
 }
 
-/* For the owner of a request that other threads mark again and again: has a deferred check of its first key ask
-   it. False: the check cannot be scheduled, or the scheduler has no thread to make it. */
+/*
+ * For the owner of a request that other threads mark again and again: disowns it together with its marks of events,
+ * and has a deferred check of its first key ask it. False: a mark ends the request, the check cannot be scheduled, or
+ * the scheduler has no thread to make it.
+ */
 static bool hand_over_request(struct htw_request *request) {
     struct htw_purgatory *purgatory = request->_purgatory;
     if (request->_count == 0 || !htw__scheduler_has_threads(purgatory->scheduler))
@@ -124,7 +136,17 @@ static bool hand_over_request(struct htw_request *request) {
     htw__lock_acquire(&shard->first.lock);
     struct htw__key key = htw__watched_key_name(shard, htw__watch_key(watch));
     htw__lock_release(&shard->first.lock);
-    return defer_check(purgatory, &key) == 0;
+    bool deferred = false, disowned = false;
+    while (!deferred && defer_check(purgatory, &key) == 0) {
+        /* Under the lock that a check takes to find the request: it finds it without an owner. */
+        htw__lock_acquire(&shard->first.lock);
+        deferred = is_deferred(purgatory, &key);
+        while (deferred && !(disowned = htw__request_disown(request, HTW__REQUEST_PENDING)) &&
+               (htw__request_clear_events(request) & HTW__REQUEST_FORCED) == 0)
+            ;
+        htw__lock_release(&shard->first.lock);
+    }
+    return disowned;
 }
 
 /* ---- one request */
@@ -145,9 +167,8 @@ bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request
         bool by_others = (htw__request_clear_events(request) & HTW__REQUEST_AGAIN) != 0;
         bool ask = by_others || !asked_for_self;
         asked_for_self = !by_others;
-        /* If that check begins before the request is disowned, it leaves a mark. */
         if (by_others && ++asked_for_others > ASKED_FOR_OTHERS_MAX && hand_over_request(request))
-            continue;
+            return false;
         if (ask && htw__call_try_complete(frame, request)) {
             *ret_reason = HTW_REASON_COMPLETED;
             return true;

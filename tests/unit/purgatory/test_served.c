@@ -5,8 +5,10 @@
  * Each time the request is asked, a helper thread checks its key and so marks it. The call that
  * asked first must return, and no event may be lost.
  */
+#include "../../../src/purgatory/owner.h"
 #include "../unit.h"
 
+#include <htw/group.h>
 #include <htw/purgatory.h>
 
 #include <pthread.h>
@@ -25,7 +27,7 @@ static struct scene {
     sem_t event, checked, released;
     bool over;
     unsigned events;
-    unsigned asked_by_test;
+    unsigned asked_by_test, handed_over_by_test;
     enum htw_reason reason;
 } scene;
 
@@ -40,6 +42,20 @@ static void *help(void *arg) {
         htw_purgatory_check(scene.purgatory, "k", 1);
         sem_post(&scene.checked);
     }
+}
+
+htw_handle __real_htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group,
+                               const void *key, size_t key_size);
+htw_handle __wrap_htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group,
+                               const void *key, size_t key_size);
+
+/* An event of another key comes while the request is handed over to a check that is found. */
+htw_handle __wrap_htw_find_key(struct htw_scheduler *scheduler, struct htw_group *group,
+                               const void *key, size_t key_size) {
+    htw_handle found = __real_htw_find_key(scheduler, group, key, key_size);
+    if (is_test && found != 0 && ++scene.handed_over_by_test < EVENTS)
+        __atomic_fetch_or(&scene.request._state, HTW__REQUEST_AGAIN, __ATOMIC_RELEASE);
+    return found;
 }
 
 static bool try_complete(void *context, struct htw_request *request) {
@@ -135,6 +151,7 @@ UNIT_TEST(purgatory_call_that_others_keep_busy_returns_or_goes_on_and_no_event_i
         assert_int_equal(submit(), way->goes_on ? HTW_FINISHED : HTW_WATCHED);
         /* The first two are of the submission. */
         assert_int_equal(scene.asked_by_test, way->goes_on ? EVENTS + 1 : 2 + FEW);
+        assert_int_equal(scene.handed_over_by_test, way->goes_on ? 0 : 1);
         end();
     }
 }
