@@ -14,7 +14,7 @@ works on core files, too.
 
 import gdb
 
-STATES = ["free", "pending", "claimed", "queued", "running", "done", "drained"]
+STATES = ["free", "pending", "claimed", "queued", "running", "done"]
 HAS_ATTRIBUTES = 0x08
 HAS_SITE = 0x80
 STOPPING = 0x200
@@ -100,11 +100,13 @@ def describe(scheduler, handle):
     arg = record["attributes"]["arg"] if status & HAS_ATTRIBUTES else record["arg"]
     lines = [f"{place}: {STATES[status & 7]}, deadline {deadline_of(record)}, "
              f"{origin(record, status)}, arg {arg}"]
-    return "\n".join(lines + stack_of(scheduler["shards"][number]["stacks"], index, handle))
+    return "\n".join(lines + stack_of(scheduler, number, index, handle))
 
 
-def stack_of(stacks, index, handle):
+def stack_of(scheduler, number, index, handle):
     """As htw__stacks_find(), a line for each frame."""
+    tables = scheduler["observation"]["observers"][number]["tables"]
+    stacks = tables[int(gdb.parse_and_eval("HTW__TABLE_STACKS"))].cast(gdb.lookup_type("struct stacks").pointer())
     if int(stacks) == 0:
         return []
     kept = stacks["kept"][index & (int(stacks["size"]) - 1)]
@@ -160,12 +162,12 @@ def waiting(scheduler):
 
 def groups(scheduler):
     """The groups that are not destroyed."""
-    listed = gdb.lookup_type("struct htw__listed").pointer()  # its link is first
+    member = gdb.lookup_type("struct htw__member").pointer()  # its link is first
     for number in range(int(scheduler["shard_count"])):
         ring = scheduler["shards"][number]["all_groups"]
         link = ring["_next"]
         while int(link) != int(ring.address):
-            group = link.cast(listed)["group"]
+            group = link.cast(member)["object"].cast(gdb.lookup_type("struct htw_group").pointer())
             if int(group) != 0 and not group["destroyed"]:
                 yield group.dereference()
             link = link["_next"]
