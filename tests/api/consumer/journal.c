@@ -7,14 +7,13 @@
 int main(void) {
     struct htw_scheduler *scheduler;
     struct htw_journal *journal;
-    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     printf("%s\n", htw_version());
     remove("journal");
     if (htw_scheduler_create(&scheduler, NULL) != 0 ||
         htw_journal_open(&journal, scheduler, "journal", NULL) != 0 ||
         htw_journal_put(journal, HTW_NEVER_NS, "hello", 5, NULL) != 0 ||
-        htw_journal_get_stats(journal, &stats) != 0 || htw_journal_close(journal) != 0)
+        htw_journal_close(journal) != 0)
         return 1;
     htw_scheduler_destroy(scheduler);
-    return stats.jobs == 1 ? 0 : 1;
+    return 0;
 }

@@ -82,8 +82,9 @@ SCHEDULER_TEST(observe_refuses_what_it_does_not_know) {
     options.event_count = HTW_EVENTS_MAX + 1;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), -EINVAL);
     assert_string_equal(htw_invalid_member(), "event_count");
-    for (int what = HTW_VISIT_SITES - 1; what <= HTW_VISIT_LEVELS + 1; what++) {
-        bool known = what >= HTW_VISIT_SITES && what <= HTW_VISIT_LEVELS;
+    for (int number = HTW_VISIT_SITES - 1; number <= HTW_VISIT_LEVELS + 1; number++) {
+        bool known = number >= HTW_VISIT_SITES && number <= HTW_VISIT_LEVELS;
+        enum htw_visit what = (enum htw_visit)number;
         assert_int_equal(htw_scheduler_visit(NULL, what, 0, see_nothing, NULL), -EINVAL);
         assert_int_equal(htw_scheduler_visit(f->scheduler, what, 0, NULL, NULL), -EINVAL);
         assert_int_equal(htw_scheduler_visit(f->scheduler, what, 0, see_nothing, NULL),
