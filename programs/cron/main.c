@@ -178,7 +178,6 @@ static bool load_first(struct htw__cron *cron) {
     signal(SIGHUP, SIG_IGN); /* the file is being read */
     bool is_loaded = htw__cron_load(cron);
     cron->may_wait = false;
-    signal(SIGHUP, SIG_DFL);
     return is_loaded;
 }
 
@@ -198,6 +197,7 @@ static int serve(struct htw__cron *cron) {
     sigaddset(&watched, SIGINT);
     sigaddset(&watched, SIGTERM);
     sigprocmask(SIG_BLOCK, &watched, NULL);
+    signal(SIGHUP, SIG_DFL);  /* no sooner: it would end this */
     signal(SIGCHLD, SIG_DFL); /* ignored, it would leave nothing to wait for */
     int signal_fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     sigaddset(&watched, SIGPIPE); /* the reader of standard error may go: jobs go on */
