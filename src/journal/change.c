@@ -283,7 +283,7 @@ static void give_ids(struct htw_journal *journal, struct htw__change *change,
             job->priority = 0;
             job->lease_ns = 0;
         } else {
-            job->put_us = htw__journal_put_time(journal, job->position.deadline_ns);
+            htw__journal_note_put(journal, job);
         }
         const struct htw__job_row row = htw__job_row_of(job);
         job->position.id = htw__ids_give(&journal->ids, htw__database_where_put(&row).place);

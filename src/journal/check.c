@@ -17,8 +17,8 @@ static const struct {
 } rules[] = {
     /* The place of a job as it was put: src/journal/database/place.h. */
     { "SELECT count(*) FROM htw_job j WHERE NOT EXISTS (SELECT 1 FROM htw_moved m WHERE m.id = j.id) AND "
-      "NOT EXISTS (SELECT 1 FROM htw_block WHERE first = j.id - j.id % 256 AND place = CASE WHEN put != 0 "
-      "AND deadline / 1000 <= put THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "
+      "NOT EXISTS (SELECT 1 FROM htw_block WHERE first = j.id - j.id % 256 AND place = CASE WHEN put > 0 "
+      "THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "
       "(max(deadline, 0) / 60000000000 << 32) + ifnull(queue, 0) END)",
       "jobs are in no block of their place" },
     { "SELECT count(*) FROM htw_block WHERE place < 0 OR first <= 0 OR first % 256 != 0",
@@ -28,7 +28,7 @@ static const struct {
       "jobs that were moved are missing" },
     { "SELECT count(*) FROM htw_meta WHERE next_sequence NOT BETWEEN 256 AND 1 << 53 OR "
       "next_sequence % 256 != 0 OR last_put < 0 OR EXISTS (SELECT 1 FROM htw_job WHERE id < 1 << 52 "
-      "AND id >= next_sequence) OR last_put < (SELECT ifnull(max(put), 0) FROM htw_job)",
+      "AND id >= next_sequence) OR last_put < (SELECT ifnull(max(max(put, ~put)), 0) FROM htw_job)",
       "rows of counters are behind the jobs or out of range" },
     { "SELECT count(*) FROM htw_job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
       "typeof(payload) != 'blob' OR typeof(key) NOT IN ('null', 'blob')",

@@ -99,7 +99,7 @@ static struct htw__job *job_of(struct htw_journal *journal, uint64_t id,
     if (error == 0 && (error = htw__jobs_attach(&journal->jobs, job, queue)) != 0)
         htw__queues_drop(&journal->queues, queue);
     if (error == 0 && !htw__journal_is_plain(journal, name != NULL, row->priority, row->lease_ns))
-        job->put_us = htw__journal_put_time(journal, row->deadline_ns);
+        htw__journal_note_put(journal, job);
     journal->queued_jobs += error == 0;
     htw__mutex_unlock(&journal->mutex);
     *ret_error = error == -EAGAIN ? 0 : error;

@@ -71,6 +71,7 @@ struct htw__job *htw__job_create(const struct htw_allocator *allocator,
         .payload_size = row->payload_size,
         .priority = row->priority,
         .put_us = row->put_us,
+        .is_to_come = row->is_to_come,
         .lease_ns = row->lease_ns,
     };
     if (!restore_bytes(allocator, job, row->key, row->payload)) {

@@ -116,7 +116,8 @@ struct htw__job {
     struct htw__link held;      /* among those that are held */
     enum htw_job_state filed;   /* its state in the file */
     uint32_t priority;
-    int64_t put_us;       /* as of struct htw__job_row */
+    int64_t put_us;       /* as of struct htw__job_row, */
+    bool is_to_come;      /* and this */
     int64_t lease_ns;     /* 0: as the options say */
     int64_t lease_end_ns; /* LEASED; INT64_MIN: it has ended, and its change is under way */
     struct htw__counters counters;

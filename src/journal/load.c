@@ -119,6 +119,7 @@ struct htw__job_row htw__job_row_of(const struct htw__job *job) {
                                 .queue = (uint32_t)job->queue->number,
                                 .priority = job->priority,
                                 .put_us = job->put_us,
+                                .is_to_come = job->is_to_come,
                                 .lease_ns = job->lease_ns };
     return row;
 }

@@ -58,10 +58,9 @@ int64_t htw__journal_next_put(struct htw_journal *journal) {
     return journal->last_put_us;
 }
 
-int64_t htw__journal_put_time(struct htw_journal *journal, int64_t deadline_ns) {
-    int64_t put_us = htw__journal_next_put(journal), before_us = deadline_ns / HTW_MICROSECOND - 1;
-    bool is_to_come = deadline_ns > htw__journal_now(journal) && before_us > 0;
-    return is_to_come && before_us < put_us ? before_us : put_us;
+void htw__journal_note_put(struct htw_journal *journal, struct htw__job *job) {
+    job->put_us = htw__journal_next_put(journal);
+    job->is_to_come = job->position.deadline_ns > htw__journal_now(journal);
 }
 
 /* ---- refusing and stopping */

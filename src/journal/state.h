@@ -222,9 +222,8 @@ static inline void htw__journal_release(struct htw_journal *journal, void *memor
 /* Numbers that rise, in microseconds since 1970: the order of putting. Under the lock. */
 int64_t htw__journal_next_put(struct htw_journal *journal);
 
-/* That of a job. They do not go back with the clock, and what was put after its deadline counts as READY: a job whose deadline
-   is to come has a number before that. */
-int64_t htw__journal_put_time(struct htw_journal *journal, int64_t deadline_ns);
+/* A job is put now. Under the lock. */
+void htw__journal_note_put(struct htw_journal *journal, struct htw__job *job);
 
 /* The present time of deadlines. */
 static inline int64_t htw__journal_now(const struct htw_journal *journal) {

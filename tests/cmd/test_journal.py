@@ -306,8 +306,8 @@ def test_journal_file_that_is_none_is_refused(directory):
         for action in ("list", "stats", "check", "compact"):
             assert wanted in refused(action, path)
     assert not os.path.exists(os.path.join(directory, "none"))
-    alter(journal, "PRAGMA user_version = 5")
-    assert "the journal has format 5, and this version of libhtw knows format 4 alone" in command("journal", "list", journal).err
+    alter(journal, "PRAGMA user_version = 6")
+    assert "the journal has format 6, and this version of libhtw knows format 5 alone" in command("journal", "list", journal).err
     assert content_of(os.path.join(directory, "text")) == b"no journal\n" * 1000
 
 

@@ -58,11 +58,12 @@
       "SELECT * FROM (SELECT place FROM htw_block WHERE place >= ?1 ORDER BY place LIMIT 1) "         \
       "UNION ALL SELECT * FROM (SELECT place FROM htw_moved WHERE place >= ?1 ORDER BY place LIMIT "  \
       "1) ORDER BY 1 LIMIT 1")                                                                        \
-    S(SCAN,                                                                                           \
-      "SELECT id, deadline, put, EXISTS (SELECT 1 FROM htw_moved m WHERE m.id = htw_job.id) FROM "    \
-      "htw_job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")                                     \
+    S(SCAN, "SELECT id, deadline, max(put, ~put), EXISTS (SELECT 1 FROM htw_moved m WHERE m.id = "    \
+            "htw_job.id) FROM "                                                                       \
+            "htw_job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")                               \
     S(SCAN_MOVED,                                                                                     \
-      "SELECT * FROM (SELECT id, deadline, rank FROM htw_moved WHERE place = ?1 AND rank = ?2 AND "   \
+      "SELECT * FROM (SELECT id, deadline, rank FROM htw_moved INDEXED BY htw_moved_place WHERE "     \
+      "place = ?1 AND rank = ?2 AND "                                                                 \
       "id > ?3 ORDER BY id LIMIT ?4) UNION ALL SELECT * FROM (SELECT id, deadline, rank FROM "        \
       "htw_moved WHERE place = ?1 AND rank > ?2 ORDER BY rank, id LIMIT ?4) LIMIT ?4")                \
     S(COUNT_DUE,                                                                                      \

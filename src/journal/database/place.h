@@ -67,9 +67,4 @@ static inline uint32_t htw__place_priority(uint64_t place) {
     return (uint32_t)place;
 }
 
-/* Whether a job was put into a place of READY: it has a time of putting, and was due at that. */
-static inline bool htw__place_is_put_ready(int64_t deadline_ns, int64_t put_us) {
-    return put_us != 0 && deadline_ns / HTW_MICROSECOND <= put_us;
-}
-
 #endif /* HTW_SRC_JOURNAL_DATABASE_PLACE_H */

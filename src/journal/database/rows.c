@@ -12,7 +12,7 @@
 
 struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row) {
     return (struct htw__whereabouts) {
-        .place = htw__place_is_put_ready(row->deadline_ns, row->put_us)
+        .place = row->put_us != 0 && !row->is_to_come
                      ? htw__place_ready(row->queue, row->priority)
                      : htw__place_delayed(row->deadline_ns, row->queue),
         .rank = row->put_us,
@@ -35,7 +35,7 @@ static int insert_row(struct htw__database *self, uint64_t id, const struct htw_
     htw__statement_bind_blob(statement, 4, row->payload, row->payload_size);
     bind_number(statement, 5, row->queue);
     bind_number(statement, 6, row->priority);
-    bind_number(statement, 7, row->put_us);
+    bind_number(statement, 7, row->is_to_come ? ~row->put_us : row->put_us);
     bind_number(statement, 8, row->lease_ns);
     int error = htw__statement_step(self, HTW__INSERT);
     if (row->queue != 0 || row->priority != 0 || row->put_us != 0 || row->lease_ns != 0)
@@ -58,6 +58,7 @@ static int read_row(struct htw__database *self, enum htw__statement which, uint6
     int result = htw__statement_run(self, which, HTW__NUMBERS((int64_t)id));
     if (result != 1)
         return result == 0 ? -ENOENT : result;
+    int64_t put = sqlite3_column_int64(statement, 5);
     bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
     const void *key = sqlite3_column_blob(statement, 1);
     *ret_row = (struct htw__job_row) {
@@ -68,7 +69,8 @@ static int read_row(struct htw__database *self, enum htw__statement which, uint6
         .payload_size = (size_t)sqlite3_column_bytes(statement, 2),
         .queue = (uint32_t)sqlite3_column_int64(statement, 3),
         .priority = (uint32_t)sqlite3_column_int64(statement, 4),
-        .put_us = sqlite3_column_int64(statement, 5),
+        .put_us = put < 0 ? ~put : put,
+        .is_to_come = put < 0,
         .lease_ns = sqlite3_column_int64(statement, 6),
     };
     /* A blob of which no copy could be made looks like an empty one. */

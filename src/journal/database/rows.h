@@ -48,8 +48,9 @@ struct htw__job_row {
     size_t payload_size;
     uint32_t queue, priority;
     /* When it was put: microseconds since 1970, in the order of putting. 0: unknown, for jobs that are only
-       delayed. If the deadline is not later, the job is put into READY, otherwise into DELAYED. */
+       delayed. The job is put into READY, or, if it `is_to_come`, into DELAYED: the file has ~put_us then. */
     int64_t put_us;
+    bool is_to_come;
     int64_t lease_ns; /* how long its leases last; 0: as the options say */
 };
 

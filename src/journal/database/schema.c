@@ -93,9 +93,9 @@ int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
                     is_guest ? /* the first id is behind it */
                         "INSERT INTO htw_inbox (id, deadline, payload) VALUES (1 << 52, 0, x'');"
                         "DELETE FROM htw_inbox;"
-                        "INSERT INTO htw_format VALUES (4)"
+                        "INSERT INTO htw_format VALUES (5)"
                              : "PRAGMA application_id = 1752463210;"
-                               "PRAGMA user_version = 4");
+                               "PRAGMA user_version = 5");
     if (result == SQLITE_OK)
         result = execute(connection, "COMMIT");
     return result;

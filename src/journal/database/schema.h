@@ -15,7 +15,7 @@
 struct sqlite3;
 
 /* The format of the file. Those before it were of development versions, and are refused. */
-#define HTW__SCHEMA_VERSION 4
+#define HTW__SCHEMA_VERSION 5
 
 /* Whether the database is a journal that this version knows. `ret_version`: its format; 0: it has no table at all:
    it is new, or a crash has ended its creation. -EBADMSG, -EPROTONOSUPPORT or the failure of a read,

@@ -111,7 +111,7 @@ GUEST_TEST(guest_leaves_the_settings_of_the_file) {
     assert_int_equal(number_of("PRAGMA application_id"), 9);
     assert_int_equal(
         number_of("SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'delete'"), 1);
-    assert_int_equal(number_of("SELECT version FROM htw_format"), 4);
+    assert_int_equal(number_of("SELECT version FROM htw_format"), 5);
 }
 
 static int64_t log_size(const struct journal_fixture *f) {
@@ -211,7 +211,7 @@ GUEST_TEST(guest_refuses_what_is_no_file_of_a_guest) {
     f->options.is_guest = true;
     run_sql("UPDATE htw_format SET version = 9");
     assert_int_equal(journal_try_open(f), -EPROTONOSUPPORT);
-    run_sql("UPDATE htw_format SET version = 4; CREATE INDEX mine ON htw_job (deadline)");
+    run_sql("UPDATE htw_format SET version = 5; CREATE INDEX mine ON htw_job (deadline)");
     assert_int_equal(journal_try_open(f), -EBADMSG);
     run_sql("DROP INDEX mine; CREATE INDEX mine ON note (text)");
     journal_open(f);

@@ -115,6 +115,22 @@ JOURNAL_TEST(lease_requests_are_served_in_order_and_once) {
     assert_string_equal(answers(f), "2 5");
 }
 
+/* Also where more was put than microseconds have passed, and the job was delayed when it was put. */
+JOURNAL_TEST(lease_order_is_that_of_putting) {
+    for (int i = 0; i < 2; i++) {
+        journal_open(f);
+        for (const char *text = "abcd"; *text != '\0' && i == 0; text++)
+            journal_put_struct(f, JOB(.queue = "q", .payload = text, .payload_size = 1,
+                                      .deadline_ns = START_NS + (*text == 'c') * HTW_MICROSECOND));
+        journal_advance_to(f, (2 * i + 1) * HTW_MILLISECOND);
+        for (int j = 0; j < 4; j++)
+            ask(f, "q", HTW_NEVER_NS);
+        journal_advance_to(f, (2 * i + 2) * HTW_MILLISECOND); /* what the file alone has is read */
+        assert_string_equal(answers(f), "a b c d");
+        journal_close(f);
+    }
+}
+
 /* holds: journal-10b */
 JOURNAL_TEST(lease_request_waits_until_its_time_or_its_cancel) {
     open_for_lease(f);

@@ -86,7 +86,9 @@ JOURNAL_TEST(misuse_of_queues_is_refused) {
     REFUSED(htw_journal_lease(f->journal, &LEASE(.id = 0), leased, NULL));
     REFUSED(htw_journal_lease(f->journal, &LEASE(.queues = &no_queue, .queue_count = 1), leased,
                               NULL)); /* it is delivered */
-    REFUSED(htw_journal_lease(f->journal, &LEASE(.queues = twice, .queue_count = 3), leased, NULL));
+    REFUSED(htw_journal_lease(
+        f->journal, &LEASE(.queues = twice, .queue_count = 3, .wait_until_ns = HTW_NEVER_NS),
+        leased, NULL));
     assert_int_equal(journal_stats(f).queues, 1);
     REFUSED(htw_journal_pause(f->journal, NULL, 0));
     policy.initial_ns = policy.cap_ns = HTW_SECOND;
