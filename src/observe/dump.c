@@ -163,12 +163,12 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     write_census(stream, &copy, scheduler, census);
     if (census->has_stacks)
         htw__stack_census_write(&census->stacks, &copy, stream);
-    htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     struct groups groups = { .count = 0 };
-    int error = htw_scheduler_visit(scheduler, HTW_VISIT_GROUPS, 0, add_group, &groups);
-    if (error != 0)
-        return error;
+    (void)htw_scheduler_visit(scheduler, HTW_VISIT_GROUPS, 0, add_group,
+                              &groups); /* it cannot fail */
     write_groups(stream, &groups);
-    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
+    int error = ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
+    htw__safe_copy_fini(&copy);
+    return error;
 }

@@ -4,6 +4,7 @@
 
 #include "../port/system.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #define PART 64u
 
 bool htw__safe_copy_init(struct htw__safe_copy *self) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &self->cancel_state);
     if (htw__system_open_pipe(self->fds))
         return true;
     self->fds[0] = self->fds[1] = -1;
@@ -19,10 +21,9 @@ bool htw__safe_copy_init(struct htw__safe_copy *self) {
 }
 
 void htw__safe_copy_fini(struct htw__safe_copy *self) {
-    if (self->fds[0] < 0)
-        return;
-    close(self->fds[0]);
-    close(self->fds[1]);
+    for (unsigned i = 0; i < 2 && self->fds[i] >= 0; i++)
+        close(self->fds[i]);
+    pthread_setcancelstate(self->cancel_state, NULL);
 }
 
 bool htw__safe_copy(const struct htw__safe_copy *self, void *to, const void *from, size_t size) {

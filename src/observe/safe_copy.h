@@ -13,9 +13,10 @@
 
 struct htw__safe_copy {
     int fds[2];
+    int cancel_state;
 };
 
-/* False: no file descriptor is left. Then every copy fails. */
+/* The thread cannot be cancelled until the copy ends. False: no file descriptor is left. Then every copy fails. */
 HTW__SHARED bool htw__safe_copy_init(struct htw__safe_copy *self);
 HTW__SHARED void htw__safe_copy_fini(struct htw__safe_copy *self);
 

@@ -187,6 +187,23 @@ static void cancelled_in_cancel_wait(struct scheduler_fixture *f) {
     f->probes[0].result = htw_cancel_wait(f->scheduler, f->probes[0].handle);
 }
 
+static void count_visited(void *context, const union htw_visited *visited) {
+    (void)visited;
+    ++*(int *)context;
+}
+
+static void cancelled_in_visit(struct scheduler_fixture *f) {
+    pthread_cancel(pthread_self());
+    htw_scheduler_visit(f->scheduler, HTW_VISIT_SITES, 0, count_visited, &f->probes[0].result);
+}
+
+static FILE *sink;
+
+static void cancelled_in_dump(struct scheduler_fixture *f) {
+    pthread_cancel(pthread_self());
+    f->probes[1].result = htw_scheduler_dump(f->scheduler, sink) == 0;
+}
+
 struct caller {
     struct scheduler_fixture *fixture;
     void (*call)(struct scheduler_fixture *f);
@@ -240,6 +257,18 @@ SCHEDULER_TEST(cancelled_thread_finishes_stop_and_advance) {
     assert_true(call_returns(f, cancelled_in_stop));
     assert_int_equal(scheduler_stats(f).handed_back, 1);
     assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -ESHUTDOWN);
+}
+
+SCHEDULER_TEST(cancelled_thread_finishes_visit_and_dump) {
+    scheduler_reopen(f);
+    arm(f, 0, MS);
+    assert_true(call_returns(f, cancelled_in_visit));
+    assert_int_equal(f->probes[0].result, 1);
+    sink = fopen("/dev/null", "w");
+    assert_true(call_returns(f, cancelled_in_dump));
+    assert_int_equal(fclose(sink), 0);
+    assert_true(f->probes[1].result);
+    advance(f, MS);
 }
 
 SCHEDULER_TEST(cancelled_thread_finishes_process) {
