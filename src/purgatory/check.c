@@ -74,14 +74,9 @@ static void release_deferred(void *arg) {
     htw__outstanding_remove(&purgatory->outstanding);
 }
 
-static const void *bytes_of_key(const struct htw__key *key) {
-    return key->size > 0 ? key->bytes : "";
-}
-
 /* Whether a check of a key is scheduled that has not begun: the scheduler knows it by its key. */
 static bool is_deferred(const struct htw_purgatory *purgatory, const struct htw__key *key) {
-    return htw_find_key(purgatory->scheduler, purgatory->callbacks, bytes_of_key(key), key->size) !=
-           0;
+    return htw_find_key(purgatory->scheduler, purgatory->callbacks, key->bytes, key->size) != 0;
 }
 
 /* Schedules a check of a key, unless one is. 0, or the error of the scheduler. */
@@ -96,7 +91,7 @@ static int defer_check(struct htw_purgatory *purgatory, const struct htw__key *k
     htw__key_copy(deferred + 1, key->bytes, key->size);
     count_bytes(deferred, 1);
     htw__outstanding_add(&purgatory->outstanding);
-    spec.key = bytes_of_key(key);
+    spec.key = key->bytes;
     spec.key_size = key->size;
     spec.site = purgatory->checks;
     spec.arg = deferred;

@@ -170,7 +170,7 @@ static inline struct htw__key htw__key_hashed(const struct htw_purgatory *purgat
 }
 
 /* For a call about one key. 0, or why it cannot begin: as htw__purgatory_refusal(), or -EINVAL for
-   the key. */
+   the key. The bytes are not NULL. */
 static inline int htw__key_of_call(const struct htw_purgatory *purgatory, const void *bytes,
                                    size_t size, struct htw__key *ret_key) {
     int refusal = htw__purgatory_refusal(purgatory);
@@ -178,7 +178,7 @@ static inline int htw__key_of_call(const struct htw_purgatory *purgatory, const 
         return refusal;
     if (!htw__key_is_valid(bytes, size))
         return -EINVAL;
-    *ret_key = htw__key_hashed(purgatory, bytes, size);
+    *ret_key = htw__key_hashed(purgatory, size > 0 ? bytes : "", size);
     return 0;
 }
 
