@@ -45,7 +45,7 @@ class JobState(enum.IntEnum):
 
 @dataclass(frozen=True)
 class JobInfo:
-    """A job as it is; ``struct htw_job_info`` in htw/journal.h explains each."""
+    """A job as it is; ``struct htw_job_info`` in htw/journal_inspect.h explains each."""
 
     id: int
     state: JobState

@@ -703,7 +703,7 @@ class Journal(Closing):
     # ---- the rest
 
     def stats(self) -> Stats:
-        """The statistics since the journal was opened; htw/journal.h explains each."""
+        """The statistics since the journal was opened; htw/journal_inspect.h explains each."""
         stats = ffi.new("struct htw_journal_stats *")
         lib.htw_journal_stats_init(stats)
         checked(lib.py_get_stats(self._pointer, stats))

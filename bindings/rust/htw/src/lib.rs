@@ -56,7 +56,7 @@ pub use wheel::{Expired, Progress, Wheel, WheelOptions, NEVER};
 
 /// How often a duration was measured, and how long it was, in nanoseconds: `htw/base.h` explains each number.
 pub use htw_sys::htw_distribution as Distribution;
-/// What a [`Journal`] has done since it was opened: `htw/journal.h` explains each number.
+/// What a [`Journal`] has done since it was opened: `htw/journal_inspect.h` explains each number.
 #[cfg(feature = "journal")]
 pub use htw_sys::htw_journal_stats as JournalStats;
 /// What a [`Scheduler`] has done since it was created: `htw/observe.h` explains each number.
