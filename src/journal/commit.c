@@ -121,12 +121,11 @@ static bool frees(const struct htw__change *batch) {
 
 /* 0, also if the change is not possible and nothing of it was written; otherwise the whole transaction has failed. */
 static int write_change(struct htw_journal *journal, struct htw__change *change) {
-    struct sqlite3 *connection = journal->database.connection;
-    int before = sqlite3_total_changes(connection);
+    int before = htw__database_changes(&journal->database);
     int error = write_parts(journal, change);
     if (is_of_one_change(error))
         change->result = error;
-    return change->result != 0 && sqlite3_total_changes(connection) == before ? 0 : error;
+    return change->result != 0 && htw__database_changes(&journal->database) == before ? 0 : error;
 }
 
 /* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is distrusted. `ret_is_half_made`:

@@ -6,7 +6,6 @@
 #include "../base/random.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,11 +12,7 @@
 #include "../base/list.h"
 #include "database/rows.h"
 
-#include <htw/journal.h>
 #include <htw/wheel.h>
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* What follows a job up to this size is kept while it is in flight. */
 #define HTW__JOB_INLINE 256u

@@ -6,7 +6,6 @@
 #include "change.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 /* The window of a queue is moved forward when fewer jobs are left. */

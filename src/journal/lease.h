@@ -12,8 +12,6 @@
 
 #include "state.h"
 
-#include <stddef.h>
-
 /* A request in the list of a queue. */
 struct htw__wait {
     struct htw__link link;

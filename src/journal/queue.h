@@ -13,8 +13,6 @@
 
 #include "jobs.h"
 
-#include <htw/journal_inspect.h>
-
 struct htw__queues {
     struct htw_allocator allocator;
     struct htw__key_table by_name, by_number; /* not the default queue */
@@ -25,6 +23,19 @@ struct htw__queues {
     struct htw__link named;       /* the others, the newest last */
     struct htw__queue *wanted;    /* those whose windows are to be moved */
 };
+
+static inline int64_t htw__counts_sum(const struct htw__queue_counts *counts) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
+        sum += counts->of[i];
+    return sum;
+}
+
+static inline void htw__counts_add(struct htw__queue_counts *counts,
+                                   const struct htw__queue_counts *by) {
+    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
+        counts->of[i] += by->of[i];
+}
 
 /* 0 or -ENOMEM. */
 int htw__queues_init(struct htw__queues *queues, const struct htw_allocator *allocator,
@@ -37,6 +48,9 @@ struct htw__queue *htw__queues_find_number(const struct htw__queues *queues, uin
 
 /* As it, or a new one. 0, -EAGAIN: there are too many; -ENOMEM. */
 int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__queue **ret_queue);
+
+/* A new one, whose name and number no other has. NULL: no memory. */
+struct htw__queue *htw__queues_add(struct htw__queues *queues, const char *name, uint64_t number);
 
 /* The queues of the file. 0, -EBADMSG, -ENOMEM or another error. */
 int htw__queues_load(struct htw__queues *queues, struct htw__database *database);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include <stddef.h>
 #include <string.h>
 
 /* ---- requests */

@@ -138,3 +138,20 @@ void htw__snapshots_close(struct htw_journal *journal) {
     htw__database_close(database, false, 0);
     htw__journal_release(journal, database, sizeof(*database));
 }
+
+/* ---- the public call that reads all of a file */
+
+int htw_journal_check(struct htw_journal *journal, htw_problem *problem, void *context) {
+    struct htw__database *database;
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (problem == NULL || !journal->is_read_only)
+        return htw__journal_fail_as(-EINVAL, "only a journal that is open to be read is checked");
+    error = htw__snapshot_begin(journal, &database);
+    if (error != 0)
+        return error;
+    htw__mutex_unlock(&journal->mutex);
+    error = htw__database_check(database, &journal->path, problem, context);
+    return htw__snapshot_end(journal, database, error);
+}

@@ -44,9 +44,7 @@
 #include "database/error.h"
 #include "jobs.h"
 #include "queue.h"
-#include "database/rows.h"
 
-#include <htw/journal_inspect.h>
 #include <htw/loop.h>
 #include <htw/timer.h>
 

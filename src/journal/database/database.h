@@ -3,10 +3,9 @@
  * database.h - the file of a journal: opening, changing and closing it, its counters, its statements. schema.h
  * has its tables, rows.h their rows.
  *
- * SQLITE. Its language stands in this header, schema.c, guest.c and check.c; its settings in open.c, transactions in
- * transaction.c, its log in log.c; what its results mean, in error.c. Others that call it read columns or bind
- * parameters: rows.c, blocks.c, scan.c, queue.c. commit.c reads its count of changes. programs/journal/change.c
- * calls it without a journal.
+ * SQLITE. Only this folder calls it, and programs/journal/change.c, without a journal. Its language stands in this header,
+ * schema.c, rows.c and check.c; its settings in open.c, transactions in transaction.c, its log in log.c; what its
+ * results mean, in error.c. The other files read columns and bind parameters.
  *
  * One thread at a time uses a database: the one that opens it, then the writer, then the one that
  * closes it. Failures leave a sentence (error.h).
@@ -16,13 +15,9 @@
 
 #include "path.h"
 
-#include <htw/journal.h>
+#include <htw/journal_inspect.h>
 
 #include <sqlite3.h>
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- the statements, which are prepared once */
 
@@ -182,6 +177,10 @@ static inline bool htw__database_has_log(const struct htw__database *self) {
 int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_generation);
 void htw__database_end_snapshot(struct htw__database *self);
 
+/* In such a transaction: tells each problem of the file. 0 or an error. */
+int htw__database_check(struct htw__database *database, const struct htw__journal_path *path,
+                        htw_problem *problem, void *context);
+
 /* `trusts_file`: false after the disk has failed; nothing more is written then. `next_id` as in a commit; the file receives
    it exactly, if it has space. */
 void htw__database_close(struct htw__database *self, bool trusts_file, uint64_t next_id);
@@ -189,6 +188,9 @@ void htw__database_close(struct htw__database *self, bool trusts_file, uint64_t 
 /* ---- changes: between begin and commit or rollback */
 
 int htw__database_begin(struct htw__database *self);
+
+/* How many rows have been changed since the open: to compare, as it overflows. */
+int htw__database_changes(struct htw__database *self);
 
 /* Reserves ids behind `next_id`, from which on none was given, and makes all durable. `frees`: the transaction may use
    the room that is kept (log.h). After a failure the caller rolls

@@ -5,8 +5,6 @@
 #include "error.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

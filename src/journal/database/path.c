@@ -118,7 +118,6 @@ static int lock(struct htw__journal_path *self) {
     } while (status.st_nlink == 0);
     self->device = status.st_dev;
     self->inode = status.st_ino;
-    self->fork_count = htw__fork_count();
     self->next = open_paths.first;
     open_paths.first = self;
     return 0;
@@ -126,11 +125,13 @@ static int lock(struct htw__journal_path *self) {
 
 int htw__journal_path_find(struct htw__journal_path *self, const char *path) {
     self->lock_fd = -1;
+    self->fork_count = htw__fork_count();
     return resolve(path, self->name, true);
 }
 
 int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
     self->lock_fd = -1;
+    self->fork_count = htw__fork_count();
     self->is_in_memory = path == NULL;
     strcpy(self->name, "(memory)");
     if (path == NULL)

@@ -8,9 +8,6 @@
 
 #include <htw/journal.h>
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum htw__place_class {
     HTW__PLACE_DELAYED, /* bucket, queue: due by the clock. Also leased, until the lease ends */
     HTW__PLACE_READY,   /* queue, priority */

@@ -3,7 +3,6 @@
 #include "rows.h"
 
 #include "blocks.h"
-#include "database.h"
 #include "error.h"
 
 #include <errno.h>
@@ -210,7 +209,53 @@ void htw__database_fetch_end(struct htw__database *self) {
     sqlite3_reset(self->statements[HTW__FETCH]);
 }
 
-/* ---- the inbox */
+/* ---- the inbox: putting into it, in a transaction of the caller */
+
+/* To prepare it is most of the cost, so it is as short as it can be. */
+#define INTO_INBOX \
+    "INSERT OR REPLACE INTO main.htw_inbox (deadline, key, payload, queue, priority, lease) "
+#define PUT INTO_INBOX "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+#define PUT_IF_ABSENT                                                           \
+    INTO_INBOX "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT EXISTS (SELECT 1 FROM " \
+               "main.htw_job WHERE key = ?2) AND NOT EXISTS (SELECT 1 FROM "    \
+               "main.htw_inbox WHERE key = ?2)"
+
+static int fail_put(struct sqlite3 *connection, int result) {
+    int error = htw__journal_errno(connection, result);
+    return htw__journal_fail(error == -EBADMSG ? -EINVAL : error, "%s",
+                             htw__journal_why(connection, result, error));
+}
+
+static void bind_job(struct sqlite3_stmt *statement, const struct htw_job *job) {
+    sqlite3_bind_int64(statement, 1, job->deadline_ns);
+    if (job->key != NULL)
+        htw__statement_bind_blob(statement, 2, job->key, job->key_size);
+    htw__statement_bind_blob(statement, 3, job->payload, job->payload_size);
+    sqlite3_bind_text(statement, 4, job->queue, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 5, job->priority);
+    sqlite3_bind_int64(statement, 6, job->lease_ns);
+}
+
+int htw__inbox_put(struct sqlite3 *connection, struct htw_job *job) {
+    struct sqlite3_stmt *statement;
+    errno = 0; /* htw__journal_errno() */
+    bool is_if_absent = job->key != NULL && (job->flags & HTW_JOB_IF_ABSENT) != 0;
+    int result =
+        sqlite3_prepare_v2(connection, is_if_absent ? PUT_IF_ABSENT : PUT, -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return fail_put(connection, result);
+    bind_job(statement, job);
+    (void)sqlite3_step(statement);
+    result = sqlite3_finalize(statement);
+    if (result != SQLITE_OK)
+        return fail_put(connection, result);
+    if (sqlite3_changes(connection) == 0)
+        return htw__journal_fail_as(-EEXIST, "another job has the key");
+    job->id = (uint64_t)sqlite3_last_insert_rowid(connection);
+    return 0;
+}
+
+/* ---- the inbox: what is there */
 
 int htw__inbox_next(struct htw__database *database, uint64_t after, struct htw__job_row *ret_row,
                     uint64_t *ret_id, const char **ret_queue) {

@@ -19,10 +19,6 @@
 #include "database.h"
 #include "place.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* ---- jobs */
 
 /* How often this has happened to a job. */
@@ -112,6 +108,9 @@ int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_
                              uint64_t *ret_place);
 
 /* ---- the inbox of a guest (reader.h): jobs that others have put, and that the journal has not taken in */
+
+/* Puts a job that is valid, in a transaction of the caller, and sets its id. 0, -EEXIST: another job has the key; or an error. */
+int htw__inbox_put(struct sqlite3 *connection, struct htw_job *job);
 
 /* Reads the next job behind the id `after`, its id and the name of its queue. What they point to is valid until
    htw__inbox_next_end(). -ENOENT: there is none; then there is nothing to end. */

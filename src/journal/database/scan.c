@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.c - the jobs of places, in order. */
 #include "blocks.h"
-#include "database.h"
 #include "rows.h"
 
 /* Of a call: places and blocks may have few jobs, or none. */

@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

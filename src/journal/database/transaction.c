@@ -21,6 +21,10 @@ int htw__database_begin(struct htw__database *self) {
     return htw__statement_step(self, HTW__BEGIN);
 }
 
+int htw__database_changes(struct htw__database *self) {
+    return sqlite3_total_changes(self->connection);
+}
+
 /* With what the transaction has added. */
 static int set_meta(struct htw__database *self, uint64_t next_id, uint64_t generation) {
     const struct htw__added *added = &self->added;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - the public call that reads all of a file: whether it is whole and its tables agree with each other. */
-#include "database/log.h"
-#include "snapshot.h"
+/* check.c - whether a file is whole and its tables agree with each other. */
+#include "../../base/user_code.h"
+#include "log.h"
 
-#include "../base/user_code.h"
-
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,15 +36,15 @@ static const struct {
 };
 
 struct problems {
-    struct htw_journal *journal;
     struct htw__database *database;
+    const struct htw__journal_path *path;
     htw_problem *tell;
     void *context;
     uint64_t count;
 };
 
 static void tell(struct problems *self, const char *problem) {
-    HTW__CALL_USER("a check", self->journal, self->tell, self->tell(self->context, problem));
+    HTW__CALL_USER("a check", self->path, self->tell, self->tell(self->context, problem));
     self->count++;
 }
 
@@ -59,8 +55,7 @@ static int ask(struct problems *self, const char *query, const char *problem) {
     int result = sqlite3_prepare_v2(self->database->connection, query, -1, &statement, NULL);
     while (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *row = (const char *)sqlite3_column_text(statement, 0);
-        bool is_good = row == NULL || strcmp(row, problem == NULL ? "ok" : "0") == 0;
-        if (is_good)
+        if (row == NULL || strcmp(row, problem == NULL ? "ok" : "0") == 0)
             continue;
         snprintf(text, sizeof(text), "%s%s%s", row, problem == NULL ? "" : " ",
                  problem == NULL ? "" : problem);
@@ -81,21 +76,13 @@ static void check_version(struct problems *self) {
         tell(self, "the file has a version that SQLite only reads");
 }
 
-int htw_journal_check(struct htw_journal *journal, htw_problem *problem, void *context) {
-    struct problems self = { .journal = journal, .tell = problem, .context = context };
-    int error = htw__journal_refusal(journal);
-    if (error != 0)
-        return error;
-    if (problem == NULL || !journal->is_read_only)
-        return htw__journal_fail_as(-EINVAL, "only a journal that is open to be read is checked");
-    error = htw__snapshot_begin(journal, &self.database);
-    if (error != 0)
-        return error;
-    htw__mutex_unlock(&journal->mutex);
-    error = ask(&self, "PRAGMA integrity_check(20)", NULL);
+int htw__database_check(struct htw__database *database, const struct htw__journal_path *path,
+                        htw_problem *problem, void *context) {
+    struct problems self = { database, path, problem, context, 0 };
+    int error = ask(&self, "PRAGMA integrity_check(20)", NULL);
     check_version(&self);
     /* Further messages about a damaged file do not help. */
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && error == 0 && self.count == 0; i++)
         error = ask(&self, rules[i].query, rules[i].problem);
-    return htw__snapshot_end(journal, self.database, error);
+    return error;
 }
