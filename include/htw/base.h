@@ -15,7 +15,8 @@
  *    or an eventfd there, or let a thread call sigwait().
  *  - Names that start with an underscore or contain `htw__` are private.
  *  - Initialise each struct that has a member `struct_size` with its macro HTW_..._INIT: it sets the
- *    size, which tells versions of the library apart, and all other members to 0, the default of each.
+ *    size, which tells versions of the library apart, and all other members to 0, the default of each;
+ *    in structs of the journal some defaults are other numbers.
  *
  * htw_strerror() describes each error, and htw_invalid_member() names the member of a struct that was
  * refused. The most common errors:
