@@ -16,10 +16,10 @@ static const struct htw__clock clocks[HTW__CLOCK_COUNT] = {
 };
 
 /* What stands for them in manual time. */
-static const struct htw__clock manual_clocks[HTW__CLOCK_COUNT] = {
+static const struct htw__clock manual_clocks[HTW__SLOT_COUNT] = {
     [HTW_CLOCK_MONOTONIC] = { .read_ns = NULL, HTW_CLOCK_MONOTONIC },
     [HTW_CLOCK_BOOTTIME] = { .read_ns = NULL, HTW_CLOCK_BOOTTIME },
-    [HTW_CLOCK_REALTIME] = { .read_ns = NULL, HTW_CLOCK_REALTIME },
+    [HTW_CLOCK_REALTIME] = { .read_ns = NULL, HTW_CLOCK_REALTIME, .is_settable = true },
 };
 
 static bool exists(enum htw_clock clock) {

@@ -6,11 +6,11 @@
  * A scheduler has a clock of its own; its timers may use the others, too. In a scheduler with manual
  * time all of them are manual, and each has its own time.
  *
- * A NEW CLOCK is a value of enum htw_clock, a row in both tables of clocks.c, and a function in
- * base/clock.h. HTW__CLOCK_COUNT and HTW__SLOT_COUNT grow (state.h). As the own clock of a scheduler it
- * sets the alarm, which knows only some of the kernel's clocks (port/alarm.h). If it can be set, the
- * alarm and htw__attributes_keep_instant() must treat it as they treat the wall clock. C++ (time.hpp),
- * Python (_scheduler.py) and Rust (time.rs) have an enumeration of their own.
+ * A NEW CLOCK is a value of enum htw_clock before HTW_CLOCK_MANUAL, a row in both tables of clocks.c,
+ * and a function in base/clock.h. As the own clock of a scheduler it sets the alarm, which knows only
+ * some of the kernel's clocks (port/alarm.h). If it can be set, the alarm must treat it as it treats
+ * the wall clock. C++ (time.hpp), Python (_scheduler.py) and Rust (time.rs) have an enumeration of
+ * their own.
  */
 #ifndef HTW_SRC_SCHEDULER_CLOCKS_H
 #define HTW_SRC_SCHEDULER_CLOCKS_H
@@ -26,7 +26,8 @@ struct htw__clock {
     int64_t (*read_ns)(void); /* NULL: manual time, a member of the scheduler */
     enum htw_clock name;
     clockid_t id;     /* what the alarm of an expirer is set by, unless it is manual */
-    bool is_settable; /* it may jump; durations then use another clock: steady.h */
+    bool is_settable; /* it may jump; durations then use another clock: steady.h; instants stay in
+                         a pause: attributes.h */
 };
 
 /* The clock of a scheduler. NULL: there is no such clock, or this system does not have it. */
