@@ -379,32 +379,9 @@ static void finish_kick(struct htw__operation *operation, struct htw__connection
     { start_step, finish_step, look_, NULL, answer_, step_, is_own_ }
 
 static const struct command commands[HTW__VERBS] = {
-    [HTW__VERB_PUT] = { .finish = finish_put },
-    [HTW__VERB_PEEK] = LOOK(htw__look_at_job, write_found),
-    [HTW__VERB_PEEK_READY] = LOOK(htw__look_at_first, write_found),
-    [HTW__VERB_PEEK_DELAYED] = LOOK(htw__look_at_first, write_found),
-    [HTW__VERB_PEEK_BURIED] = LOOK(htw__look_at_first, write_found),
-    [HTW__VERB_RESERVE] = { start_reserve, .finish = finish_reserve },
-    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { start_reserve, .finish = finish_reserve },
-    [HTW__VERB_DELETE] = STEP(htw__look_and_cancel, "DELETED\r\n", HTW_JOB_END, false),
-    [HTW__VERB_RELEASE] = STEP(NULL, "RELEASED\r\n", HTW_JOB_RELEASE, true),
-    [HTW__VERB_USE] = { .start = start_use },
-    [HTW__VERB_WATCH] = { .start = start_watch },
-    [HTW__VERB_IGNORE] = { .start = start_ignore },
-    [HTW__VERB_BURY] = STEP(NULL, "BURIED\r\n", HTW_JOB_BURY, true),
-    [HTW__VERB_KICK] = { start_kick, .finish = finish_kick },
-    [HTW__VERB_TOUCH] = { .start = start_touch },
-    [HTW__VERB_STATS] = LOOK(htw__look_at_all, htw__serve_stats_server),
-    [HTW__VERB_STATS_JOB] = LOOK(htw__look_at_job, htw__serve_stats_job),
-    [HTW__VERB_STATS_TUBE] = { start_stats_tube, finish_look, htw__look_at_tube,
-                               .write = htw__serve_stats_tube },
-    [HTW__VERB_LIST_TUBES] = LOOK(htw__look_at_all, htw__serve_stats_list_tubes),
-    [HTW__VERB_LIST_TUBE_USED] = { .start = start_list },
-    [HTW__VERB_LIST_TUBES_WATCHED] = { .start = start_list },
-    [HTW__VERB_PAUSE_TUBE] = { .start = start_pause },
-    [HTW__VERB_RESERVE_JOB] = { start_reserve, .finish = finish_reserve },
-    [HTW__VERB_KICK_JOB] = STEP(NULL, "KICKED\r\n", HTW_JOB_KICK, false),
-    [HTW__VERB_QUIT] = { .start = start_quit },
+#define COMMAND(name, word, arguments, ...) __VA_ARGS__,
+    HTW__SERVE_VERBS(COMMAND)
+#undef COMMAND
 };
 
 static const struct command *command_of(enum htw__verb verb) {

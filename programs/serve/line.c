@@ -11,31 +11,9 @@
 static const struct {
     const char *word, *arguments;
 } words[HTW__VERBS] = {
-    [HTW__VERB_PUT] = { "put ", "pdts$" },
-    [HTW__VERB_PEEK] = { "peek ", "i$" },
-    [HTW__VERB_PEEK_READY] = { "peek-ready", "$" },
-    [HTW__VERB_PEEK_DELAYED] = { "peek-delayed", "$" },
-    [HTW__VERB_PEEK_BURIED] = { "peek-buried", "$" },
-    [HTW__VERB_RESERVE] = { "reserve", "$" },
-    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { "reserve-with-timeout ", "w" },
-    [HTW__VERB_DELETE] = { "delete ", "i$" },
-    [HTW__VERB_RELEASE] = { "release ", "ipd$" },
-    [HTW__VERB_USE] = { "use ", "n$" },
-    [HTW__VERB_WATCH] = { "watch ", "n$" },
-    [HTW__VERB_IGNORE] = { "ignore ", "n$" },
-    [HTW__VERB_BURY] = { "bury ", "ip$" },
-    [HTW__VERB_KICK] = { "kick ", "c" },
-    [HTW__VERB_TOUCH] = { "touch ", "i$" },
-    [HTW__VERB_STATS] = { "stats", "$" },
-    [HTW__VERB_STATS_JOB] = { "stats-job ", "i$" },
-    [HTW__VERB_STATS_TUBE] = { "stats-tube ", "n$" },
-    [HTW__VERB_LIST_TUBES] = { "list-tubes", "$" },
-    [HTW__VERB_LIST_TUBE_USED] = { "list-tube-used", "$" },
-    [HTW__VERB_LIST_TUBES_WATCHED] = { "list-tubes-watched", "$" },
-    [HTW__VERB_PAUSE_TUBE] = { "pause-tube", " nd$" },
-    [HTW__VERB_RESERVE_JOB] = { "reserve-job ", "i$" },
-    [HTW__VERB_KICK_JOB] = { "kick-job ", "i$" },
-    [HTW__VERB_QUIT] = { "quit", "" },
+#define WORD(name, word, arguments, ...) { word, arguments },
+    HTW__SERVE_VERBS(WORD)
+#undef WORD
 };
 
 const char *htw__serve_word(enum htw__verb verb) {

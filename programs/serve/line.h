@@ -14,36 +14,41 @@
 #define HTW__SERVE_LINE_MAX 224u
 #define HTW__TUBE_NAME_MAX 200u
 
-/* The commands: first those that the statistics count, in their order, up to HTW__VERB_PAUSE_TUBE. Each has a row in `words`
-   (line.c), where the program reads it, and in `commands` (commands.c), which says what it does: without both rows the program
-   crashes. Most of tests/serve/ also runs on beanstalkd, which gives the expected answers. */
+/* VERB(name, its word, what follows the word (line.c), what it does (struct command of commands.c)). The statistics count those up
+   to HTW__VERB_PAUSE_TUBE, in this order. Most of tests/serve/ also runs on beanstalkd, which gives the expected answers. */
+#define HTW__SERVE_VERBS(VERB)                                                                   \
+    VERB(PUT, "put ", "pdts$", { .finish = finish_put })                                         \
+    VERB(PEEK, "peek ", "i$", LOOK(htw__look_at_job, write_found))                               \
+    VERB(PEEK_READY, "peek-ready", "$", LOOK(htw__look_at_first, write_found))                   \
+    VERB(PEEK_DELAYED, "peek-delayed", "$", LOOK(htw__look_at_first, write_found))               \
+    VERB(PEEK_BURIED, "peek-buried", "$", LOOK(htw__look_at_first, write_found))                 \
+    VERB(RESERVE, "reserve", "$", { start_reserve, .finish = finish_reserve })                   \
+    VERB(RESERVE_WITH_TIMEOUT, "reserve-with-timeout ", "w",                                     \
+         { start_reserve, .finish = finish_reserve })                                            \
+    VERB(DELETE, "delete ", "i$", STEP(htw__look_and_cancel, "DELETED\r\n", HTW_JOB_END, false)) \
+    VERB(RELEASE, "release ", "ipd$", STEP(NULL, "RELEASED\r\n", HTW_JOB_RELEASE, true))         \
+    VERB(USE, "use ", "n$", { .start = start_use })                                              \
+    VERB(WATCH, "watch ", "n$", { .start = start_watch })                                        \
+    VERB(IGNORE, "ignore ", "n$", { .start = start_ignore })                                     \
+    VERB(BURY, "bury ", "ip$", STEP(NULL, "BURIED\r\n", HTW_JOB_BURY, true))                     \
+    VERB(KICK, "kick ", "c", { start_kick, .finish = finish_kick })                              \
+    VERB(TOUCH, "touch ", "i$", { .start = start_touch })                                        \
+    VERB(STATS, "stats", "$", LOOK(htw__look_at_all, htw__serve_stats_server))                   \
+    VERB(STATS_JOB, "stats-job ", "i$", LOOK(htw__look_at_job, htw__serve_stats_job))            \
+    VERB(STATS_TUBE, "stats-tube ", "n$",                                                        \
+         { start_stats_tube, finish_look, htw__look_at_tube, .write = htw__serve_stats_tube })   \
+    VERB(LIST_TUBES, "list-tubes", "$", LOOK(htw__look_at_all, htw__serve_stats_list_tubes))     \
+    VERB(LIST_TUBE_USED, "list-tube-used", "$", { .start = start_list })                         \
+    VERB(LIST_TUBES_WATCHED, "list-tubes-watched", "$", { .start = start_list })                 \
+    VERB(PAUSE_TUBE, "pause-tube", " nd$", { .start = start_pause })                             \
+    VERB(RESERVE_JOB, "reserve-job ", "i$", { start_reserve, .finish = finish_reserve })         \
+    VERB(KICK_JOB, "kick-job ", "i$", STEP(NULL, "KICKED\r\n", HTW_JOB_KICK, false))             \
+    VERB(QUIT, "quit", "", { .start = start_quit })
+
 enum htw__verb {
-    HTW__VERB_PUT,
-    HTW__VERB_PEEK,
-    HTW__VERB_PEEK_READY,
-    HTW__VERB_PEEK_DELAYED,
-    HTW__VERB_PEEK_BURIED,
-    HTW__VERB_RESERVE,
-    HTW__VERB_RESERVE_WITH_TIMEOUT,
-    HTW__VERB_DELETE,
-    HTW__VERB_RELEASE,
-    HTW__VERB_USE,
-    HTW__VERB_WATCH,
-    HTW__VERB_IGNORE,
-    HTW__VERB_BURY,
-    HTW__VERB_KICK,
-    HTW__VERB_TOUCH,
-    HTW__VERB_STATS,
-    HTW__VERB_STATS_JOB,
-    HTW__VERB_STATS_TUBE,
-    HTW__VERB_LIST_TUBES,
-    HTW__VERB_LIST_TUBE_USED,
-    HTW__VERB_LIST_TUBES_WATCHED,
-    HTW__VERB_PAUSE_TUBE,
-    HTW__VERB_RESERVE_JOB,
-    HTW__VERB_KICK_JOB,
-    HTW__VERB_QUIT,
-    HTW__VERBS
+#define HTW__VERB_ENUMERATOR(name, ...) HTW__VERB_##name,
+    HTW__SERVE_VERBS(HTW__VERB_ENUMERATOR) HTW__VERBS
+#undef HTW__VERB_ENUMERATOR
 };
 
 /* The word of a command; a blank may follow it. */
