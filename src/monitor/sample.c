@@ -11,6 +11,7 @@ static const struct htw__metric journal_fields[] = {
 #define JOURNAL(metric, member, help) HTW__METRIC(struct htw_journal_stats, metric, member, help),
     HTW__JOURNAL_METRICS(JOURNAL) HTW__METRICS_END,
 };
+HTW__METRICS_COMPLETE(journal_fields, htw_journal_stats, 0, 3 * sizeof(struct htw_distribution));
 
 static const struct htw__metric wheel_fields[] = {
 #define WHEEL(metric, member, help) HTW__METRIC(struct htw_wheel_stats, metric, member, help)

@@ -40,11 +40,17 @@ struct htw__metric {
 #define HTW__METRICS_END \
     { .member = NULL }
 
-/* Of nanoseconds, as htw__histogram_copy() counts them. */
-#define HTW__HISTOGRAM_METRIC(type, name, counts_, sum_, help)                         \
-    {                                                                                  \
-#counts_, (name), (help), NULL, offsetof(type, counts_), offsetof(type, sum_), \
-            HTW_SCHEDULER_HISTOGRAM_BUCKETS, 6, 9                                      \
+/* Behind a table: each uint64_t of the struct has a row. Beside these there are rows of histograms, and `others`: bytes of the
+   struct. */
+#define HTW__METRICS_COMPLETE(table, type, histograms, others)                               \
+    _Static_assert(sizeof(table) / sizeof(*(table)) - 1 - (histograms) ==                    \
+                       (sizeof(struct type) - sizeof(size_t) - (others)) / sizeof(uint64_t), \
+                   "a member of struct " #type " has no row")
+
+#define HTW__HISTOGRAM_METRIC(type, name, counts_, sum_, help, decimals, sum_decimals)     \
+    {                                                                                      \
+#counts_, (name), (help), NULL, offsetof(type, counts_), offsetof(type, sum_),     \
+            sizeof(((type *)NULL)->counts_) / sizeof(uint64_t), (decimals), (sum_decimals) \
     }
 
 static inline uint64_t htw__metric_value(const struct htw__metric *metric, const void *stats) {

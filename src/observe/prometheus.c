@@ -11,7 +11,7 @@ const struct htw__metric htw__scheduler_metrics[] = {
 #define METRIC(name, member, help) HTW__METRIC(struct htw_scheduler_stats, name, member, help)
 #define HISTOGRAM(name, member, help)                                             \
     HTW__HISTOGRAM_METRIC(struct htw__scheduler_numbers, name, histograms.member, \
-                          stats.member.sum_ns, help)
+                          stats.member.sum_ns, help, 6, 9)
     METRIC("htw_scheduled_total", scheduled, "Timers scheduled."),
     METRIC("htw_fired_total", fired, "Timers that ended with a run."),
     METRIC("htw_cancelled_total", cancelled, "Timers cancelled before a run."),
@@ -31,8 +31,9 @@ const struct htw__metric htw__scheduler_metrics[] = {
     HISTOGRAM("htw_callback_seconds", callback, "How long callbacks took."),
     HTW__METRICS_END,
 #undef METRIC
-#undef HISTOGRAM
 };
+HTW__METRICS_COMPLETE(htw__scheduler_metrics, htw_scheduler_stats, 2,
+                      2 * sizeof(struct htw_distribution));
 
 const struct htw__metric htw__purgatory_metrics[] = {
 #define METRIC(name, member, help) HTW__METRIC(struct htw_purgatory_stats, name, member, help)
@@ -51,18 +52,12 @@ const struct htw__metric htw__purgatory_metrics[] = {
     METRIC("htw_purgatory_alarms", alarms, "Timers of the scheduler that the purgatory uses."),
     METRIC("htw_purgatory_memory_bytes", memory_bytes, "Memory that the purgatory holds."),
     METRIC(NULL, waited_ms, NULL),
-    { .member = "waits",
-      .name = "htw_purgatory_wait_seconds",
-      .help = "How long requests waited; under load, of a sample.",
-      .offset = offsetof(struct htw_purgatory_stats, waits),
-      .sum = offsetof(struct htw_purgatory_stats, waited_ms),
-      .buckets = HTW_PURGATORY_WAIT_BUCKETS,
-      .decimals = 3,
-      .sum_decimals = 3 },
+    HTW__HISTOGRAM_METRIC(struct htw_purgatory_stats, "htw_purgatory_wait_seconds", waits,
+                          waited_ms, "How long requests waited; under load, of a sample.", 3, 3),
     HTW__METRICS_END,
-#undef METRIC
-#undef ENDED
 };
+HTW__METRICS_COMPLETE(htw__purgatory_metrics, htw_purgatory_stats, 1,
+                      HTW_PURGATORY_WAIT_BUCKETS * sizeof(uint64_t));
 
 /* Of a struct that could be read; `error`: otherwise. */
 static int write_all(int error, const struct htw__metric *metrics, const void *stats,
