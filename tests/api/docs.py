@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the page of the examples lists each program, and calls that it makes, links lead
-somewhere, what the documents call by name is declared, each promise of docs/guarantees.md has a test, sizes are those that
+somewhere, files and what the documents call by name exist, bindings and the test of forks call each function, each promise of docs/guarantees.md has a test, sizes are those that
 the source asserts, htw_strerror() knows each error that the library names, and the plots of docs/pictures show
 the recorded figures. That their programs work, tests/docs/blocks.py tells.
 
 usage: docs.py ROOT
 """
 
+import fnmatch
 import pathlib
 import re
 import sys
@@ -51,6 +52,23 @@ for document in documents:
     for target in re.findall(r"\]\(([^):#]+)\)", document.read_text()):
         if not (document.parent / target).exists():
             errors.append(f"{document}: no such file: {target}")
+
+present = {f"/{path.relative_to(root)}{'/' * path.is_dir()}" for top in root.iterdir() if top.name not in (".git", "build") for path in [top, *top.rglob("*")]}
+errors += [f"{name}: no such file: {one}" for name in ("CONTRIBUTING.md", "docs/architecture.md")
+           for one in re.findall(r"`([\w./*-]+(?:\.(?:c|h|hpp|install|json|map|md|py|rs|sh|txt)|/))`", (root / name).read_text())
+           if not fnmatch.filter(present, "*/" + re.sub("NAME|LAYER|THING", "*", one))]
+
+# Functions that no binding calls; and those of which a child has no question, or that inert.c calls by another name.
+UNBOUND = re.compile(r"htw_(monitor_\w+|wheel_(count_in|dump|for_each|\w+_buckets)|journal_(check|\w+_later|open_to_read|process)|"
+                     r"purgatory_prometheus|request_is_pending|schedule(_at)?|scheduler_(get_histograms|visit)|version)")
+NOT_INERT = {"htw_schedule_calendar", "htw_scheduler_clock", "htw_scheduler_timer_info"}
+bindings = "".join(path.read_text() for ending in ["cpp/**/*.hpp", "python/native/*.c", "rust/htw/src/*.rs"] for path in (root / "bindings").glob(ending))
+inert = (root / "tests/support/inert.c").read_text()
+for name, first in re.findall(r"^HTW_API [^;{]*?\b(htw_\w+)\(([^;,]*)", headers, re.M):
+    if not UNBOUND.fullmatch(name) and not re.search(rf"\b{name}\b", bindings):
+        errors.append(f"no binding calls {name}(): wrap it, or name it in UNBOUND of tests/api/docs.py")
+    if re.match(r"(const )?struct htw_(scheduler|group) \*\w", first) and name not in NOT_INERT and f"{name}(" not in inert:
+        errors.append(f"tests/support/inert.c does not call {name}()")
 
 # The list of files in the manual is made from their head comments.
 sys.dont_write_bytecode = True

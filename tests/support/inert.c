@@ -75,22 +75,28 @@ static void expect_groups(const struct inert *e) {
     EXPECT(htw_group_pause(e->group) == -EOWNERDEAD);
     EXPECT(htw_group_resume(e->group) == -EOWNERDEAD);
     EXPECT(htw_group_cancel(e->group, must_not_visit, NULL) == -EOWNERDEAD);
+    EXPECT(htw_group_set_name(e->group, "name") == -EOWNERDEAD);
     EXPECT(htw_group_count(e->group) == 0);
     htw_group_destroy(e->group);
 }
 
 static void expect_scheduler(const struct inert *e) {
     struct htw_scheduler *s = e->scheduler;
+    static const struct htw_site site = { .callback = must_not_run };
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    struct htw_scheduler_histograms histograms = HTW_SCHEDULER_HISTOGRAMS_INIT;
     size_t count = 77;
-    EXPECT(htw_scheduler_now(s) == 0);
+    EXPECT(htw_scheduler_now(s) == 0 && htw_scheduler_now_by(s, HTW_CLOCK_REALTIME) == 0);
     EXPECT(htw_scheduler_fd(s) == -EOWNERDEAD);
     EXPECT(htw_scheduler_next(s) == HTW_NEVER_NS); /* there is nothing to wait for */
     EXPECT(htw_scheduler_process(s, 0, &count) == -EOWNERDEAD && count == 77);
     EXPECT(htw_scheduler_advance(s, HTW_SECOND) == -EOWNERDEAD);
     EXPECT(htw_scheduler_set_clock(s, HTW_CLOCK_REALTIME, HTW_SECOND) == -EOWNERDEAD);
     EXPECT(htw_scheduler_get_stats(s, &stats) == -EOWNERDEAD && stats.scheduled == 0);
+    EXPECT(htw_scheduler_get_histograms(s, &stats, &histograms) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_dump(s, stream) == -EOWNERDEAD);
     EXPECT(htw_scheduler_prometheus(s, stream) == -EOWNERDEAD && ftell(stream) == 0);
+    EXPECT(htw_scheduler_keep_site(s, &site) == NULL);
     EXPECT(htw_scheduler_observe(s, HTW_OBSERVE_SITES) == -EOWNERDEAD);
     EXPECT(htw_scheduler_observed(s) == 0);
     EXPECT(htw_scheduler_visit(s, HTW_VISIT_SITES, 0, NULL, NULL) == -EOWNERDEAD);
