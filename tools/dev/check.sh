@@ -4,7 +4,7 @@
 
 help_check() {
     cat <<'END'
-  lint              all warnings of clang, layout, shell, layering, calls of user code
+  lint              all warnings of clang, layout, shell
   analyze [--quick] gcc -fanalyzer, clang-tidy and cppcheck; --quick: without what follows each path
   coverage [LAYER]  branches and MC/DC conditions that the tests reach, by clang 19; LAYER: what no test reaches
   mutate [LAYER]... [--seed N] [--count N] [--survivors]
@@ -46,8 +46,7 @@ verb_mutate() {
     python3 tests/mutate/mutate.py "$@"
 }
 
-# A check of what sources or documents say is a program of tests/api/, and a test() in tests/meson.build. This verb repeats
-# two of them.
+# What sources and documents say is checked by programs of tests/api/, which are tests.
 verb_lint() {
     need "$lint_packages git"
     say 'all warnings of clang'
@@ -64,10 +63,6 @@ verb_lint() {
     say 'shell scripts'
     shellcheck -x -a dev
     git grep -lE '^#!/bin/(sh|bash)|^#!/usr/bin/env bash|^# shellcheck shell=bash' | grep -vx dev | xargs shellcheck
-    say 'layering'
-    python3 tests/api/layering.py .
-    say 'calls of user code'
-    python3 tests/api/user_calls.py .
 }
 
 # With assertions, from which the tools learn what holds. Findings are errors, and each tool reports
