@@ -238,6 +238,8 @@ static void finish_steps(struct htw_journal *journal, struct htw__change *change
     for (size_t i = 0; i < change->step_count; i++)
         htw__step_finish(journal, &change->steps[i], change->result);
     journal->under_way[change->own]--;
+    if (change->own == HTW__OWN_STAGE && change->result != 0) /* a full disk: not at once again */
+        journal->stage_ns = htw__clock_monotonic_ns() + HTW_SECOND;
     if (change->own == HTW__OWN_TAKE_IN)
         htw__guest_end_taking(journal, change->result);
     if (change->own != HTW__OWN_NONE)

@@ -158,6 +158,7 @@ struct htw_journal {
     struct htw__queue *changed;         /* of the thread that has set is_in_use */
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
     uint64_t under_way[HTW__OWN_KINDS]; /* changes of its own */
+    int64_t stage_ns;                   /* no window moves back before, by the monotonic clock */
     int64_t last_put_us;
     struct htw__position cursor;
     struct htw__position reach; /* memory takes jobs up to here; behind the cursor during a scan */

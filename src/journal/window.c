@@ -115,7 +115,8 @@ bool htw__window_is_full(const struct htw_journal *journal) {
 }
 
 static bool is_to_move_back(const struct htw_journal *journal) {
-    return htw__window_is_full(journal) && journal->under_way[HTW__OWN_STAGE] == 0;
+    return htw__window_is_full(journal) && journal->under_way[HTW__OWN_STAGE] == 0 &&
+           htw__clock_monotonic_ns() >= journal->stage_ns;
 }
 
 bool htw__window_has_work(const struct htw_journal *journal) {

@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* ---- requests, and what they were told */
 
@@ -261,6 +263,29 @@ JOURNAL_TEST(lease_of_more_queues_than_memory_has_room_for_goes_on) {
     assert_true(journal_stats(f).memory_bytes < (2 << 20));
     assert_string_equal(take(f, "q7").text, "q7");
     assert_string_equal(take(f, "q1999").text, "q1999");
+}
+
+/* These would be moved in the file, so that memory can forget them. */
+/* holds: journal-10c */
+JOURNAL_TEST(lease_of_more_jobs_than_memory_has_room_for_needs_no_space) {
+    enum { COUNT = 2000 };
+    static struct htw_job jobs[COUNT];
+    static char payload[200] = "a";
+    const struct rlimit full = { 4096, RLIM_INFINITY }, none = { RLIM_INFINITY, RLIM_INFINITY };
+    f->options.max_memory = 1 << 20;
+    journal_open(f);
+    for (int i = 0; i < COUNT; i++)
+        jobs[i] = JOB(.queue = "q", .payload = payload, .payload_size = sizeof(payload),
+                      .deadline_ns = START_NS + HTW_SECOND);
+    assert_int_equal(htw_journal_apply(f->journal, &CHANGE(.jobs = jobs, .job_count = COUNT)), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &full);
+    journal_advance_to(f, HTW_MINUTE);
+    ask(f, "q", HTW_NEVER_NS);
+    journal_advance_to(f, 2 * HTW_MINUTE);
+    assert_string_equal(answers(f), "a");
+    setrlimit(RLIMIT_FSIZE, &none);
+    journal_close(f);
 }
 
 /* holds: journal-10b */
