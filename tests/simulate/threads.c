@@ -87,8 +87,10 @@ void stage_sleep_ns(int64_t delay_ns) {
 
 static void stop(void) {
     int64_t until_ns = after(STOP_NS);
-    if (until_ns > stopped_until_ns)
+    if (until_ns > stopped_until_ns) {
         stopped_until_ns = until_ns;
+        stopped_for_ns = until_ns - machine_now_ns();
+    }
     at.stop_ns = until_ns + chance_ns(STOP_EVERY_NS);
     stage_note("stopped", 0, until_ns - machine_now_ns());
     stage_sleep_ns(until_ns - machine_now_ns());

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 struct world *world;
-int64_t stopped_until_ns, failed_until_ns, clock_set_ns;
+int64_t stopped_until_ns, stopped_for_ns, failed_until_ns, clock_set_ns;
 
 void world_init(uint64_t seed) {
     world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -69,6 +69,9 @@ void stage_require_in_time(enum htw_clock clock, int64_t deadline_ns) {
     int64_t from_ns = is_wall ? deadline_ns - (machine_wall_ns() - machine_now_ns()) : deadline_ns;
     if (is_wall && from_ns < clock_set_ns)
         from_ns = clock_set_ns;
+    /* A call may have waited for a lock of the stopped thread before it read the clock. */
+    if (from_ns < stopped_until_ns + stopped_for_ns)
+        from_ns += stopped_for_ns;
     if (from_ns < stopped_until_ns)
         from_ns = stopped_until_ns;
     int64_t late_ns = machine_now_ns() - from_ns;

@@ -67,6 +67,6 @@ static inline bool chance_one_in(uint64_t many) {
 int64_t chance_ns(int64_t mean_ns);
 
 /* What excuses lateness: when threads were stopped, a fault has happened, and the wall clock was set, by the monotonic one. */
-extern int64_t stopped_until_ns, failed_until_ns, clock_set_ns;
+extern int64_t stopped_until_ns, stopped_for_ns, failed_until_ns, clock_set_ns;
 
 #endif /* TESTS_SIMULATE_WORLD_H */
