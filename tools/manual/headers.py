@@ -183,7 +183,7 @@ def read(path):
     header = Header(head.group(1), f"htw/{head.group(1)}.h", " ".join(summary.split()), comment, [Group("")])
     at = head.end()
     code = re.sub(r"^#(?!define)(?:[^\n]*\\\n)*[^\n]*$", "", code, flags=re.MULTILINE)
-    code = code.replace('extern "C" {', "")
+    code = re.sub(r'extern "C\+\+" \{.*?^\}$|extern "C" \{', "", code, flags=re.DOTALL | re.MULTILINE)
     at = code.index("*/", code.index(f"htw/{header.name}.h - ")) + 2
     following = re.compile(r"\s*(?:/\*(?P<comment>.*?)\*/|(?P<code>#define|[a-zA-Z])|\})", re.DOTALL)
     before = ""
