@@ -2,7 +2,6 @@
 /*
  * htw/scheduler.h - timers for programs with threads: runs callbacks at their time, in a small pool of
  * threads or in your own event loop.
- *
  * This is what most programs need. The rest: scheduler_options.h, timer.h (slack, state and place of a timer),
  * group.h (and keys), executor.h (your threads), loop.h (sleeping until a time), observe.h (what tools show).
  *
@@ -11,7 +10,6 @@
  *     struct htw_scheduler *scheduler;
  *     if (htw_scheduler_create(&scheduler, NULL) != 0) ...
  *     if (htw_schedule(scheduler, 30 * HTW_SECOND, expired, connection, &handle) != 0) ...
- *     ...
  *     if (htw_cancel(scheduler, handle) == HTW_CANCELLED)
  *         release(connection);
  *
@@ -322,8 +320,7 @@ HTW_API int htw_scheduler_fd(struct htw_scheduler *scheduler);
  * @return HTW_DONE: all that was due has run (with budget 0: all that was due at the start);
  *         HTW_MORE: the budget is used up, and the file descriptor is still readable. The next call may
  *         find nothing, if the budget was just enough;
- *         -ENOTSUP: as htw_scheduler_fd();
- *         -EBUSY: another thread is in this function;
+ *         -ENOTSUP: as htw_scheduler_fd(); -EBUSY: another thread is in this function;
  *         -EDEADLK: called in a callback, hook, visitor or executor of this scheduler;
  *         -ESHUTDOWN.
  */
@@ -338,9 +335,8 @@ HTW_API int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget
  * thread; with 1 worker, in that one, one at a time. When this returns, nothing runs: all counters are exact.
  *
  * @param delta_ns in nanoseconds; at least 0. 0: runs what is due now.
- * @return 0: success;
- *         -EINVAL, -EBUSY, -EDEADLK, -ESHUTDOWN: as htw_scheduler_process();
- *         -ENOTSUP: the scheduler has another clock.
+ * @return 0: success; -ENOTSUP: the scheduler has another clock;
+ *         -EINVAL, -EBUSY, -EDEADLK, -ESHUTDOWN: as htw_scheduler_process().
  *
  * Blocks until the callbacks have returned and the executor has run its tasks. If the executor waits for this
  * thread to run tasks, or callbacks always schedule more without a delay, it returns only after a stop.
