@@ -11,7 +11,7 @@ LAYERS = {
         r"wheel.*|bitmap|model|enumerate_wheel"),
     "scheduler": (
         r"((scheduler|port)/.*|base/(slab|lock|divisor|backoff|fork|clock|cpu|random|thread|alloc))\.[ch]",
-        r"scheduler_.*|observe_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|journal|monitor).*"),
+        r"scheduler_.*|observe_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|backoff|alloc|explore_orders|fault_(threads|alarm)|stress_(?!purgatory|journal|monitor).*"),
     "purgatory": (
         r"((purgatory|threshold)/.*|base/(heap|key_table))\.[ch]",
         r"purgatory_.*|threshold.*|heap|cell_pool|key_table|value_tree|model_purgatory|stress_purgatory"),
@@ -23,7 +23,7 @@ LAYERS = {
         r"journal_.*|fault_journal.*|model_journal|stress_journal.*|enumerate_journal"),
     "observe": (
         r"(observe/.*|base/histogram)\.[ch]",
-        r"observe_.*"),
+        r"observe_.*|explore_orders|model_scheduler|monitor_answers"),
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|(fault|fuzz|stress)_monitor"),

@@ -66,7 +66,7 @@ size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_
                           uint32_t count, size_t most) {
     uint32_t buckets = htw_wheel_level_buckets(wheel, level);
     size_t found = 0;
-    for (uint32_t slot = first; slot < buckets && slot - first < count && found < most; slot++)
+    for (uint32_t slot = first; slot < buckets && slot - first < count && found != most; slot++)
         if (htw__delay_queue_key(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot)) !=
             HTW__DELAY_QUEUE_ABSENT)
             found += htw__wheel_timers_in(wheel, level, slot, most - found);

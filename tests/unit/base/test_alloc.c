@@ -28,16 +28,9 @@ UNIT_TEST(alloc_of_any_size_is_aligned_and_writable) {
                                     HTW__LARGE_BLOCK,
                                     HTW__LARGE_BLOCK + 1,
                                     1,
-                                    63,
                                     64,
                                     65,
-                                    1000,
-                                    1024,
-                                    1025,
-                                    4095,
                                     4096,
-                                    4097,
-                                    40000,
                                     70001,
                                     1 << 20 };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -95,6 +88,13 @@ UNIT_TEST(alloc_released_pages_are_with_the_system_at_once) {
     static const size_t all = (size_t)PAGES * PAGE_BYTES;
     static void *pages[PAGES];
     static void *lasting[ROUNDS][PAGES];
+    size_t start = resident_bytes();
+    for (size_t i = 0; i < PAGES; i++) {
+        void *small = htw__allocate(memory, HTW__LARGE_BLOCK - 1);
+        assert_non_null(small);
+        htw__release(memory, memset(small, 1, HTW__LARGE_BLOCK - 1), HTW__LARGE_BLOCK - 1);
+    }
+    assert_true(resident_bytes() < start + all / 16);
     /* glibc's malloc maps large blocks until the first of them is freed, and not after that. */
     for (size_t round = 0; round < ROUNDS; round++) {
         size_t before = resident_bytes();

@@ -152,5 +152,7 @@ UNIT_TEST(inspect_histograms_hold_what_the_statistics_count) {
     assert_int_equal(late, stats.lateness.count);
     assert_int_equal(took, stats.callback.count);
     assert_int_equal(late, 3);
+    assert_int_equal(both.lateness[0], 1);
+    assert_int_equal(both.lateness[17], 1);
     htw_scheduler_destroy(s);
 }

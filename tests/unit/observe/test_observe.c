@@ -374,17 +374,12 @@ static void keep_event(void *context, const union htw_visited *visited) {
     events->count++;
 }
 
-static struct events recorded_last(struct htw_scheduler *scheduler, uint64_t most) {
+static struct events recorded(struct htw_scheduler *scheduler) {
     struct events events = { .ordered = true };
-    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_EVENTS, most, keep_event, &events),
-                     0);
+    assert_int_equal(htw_scheduler_visit(scheduler, HTW_VISIT_EVENTS, 0, keep_event, &events), 0);
     assert_true(events.ordered);
     assert_false(events.misnamed);
     return events;
-}
-
-static struct events recorded(struct htw_scheduler *scheduler) {
-    return recorded_last(scheduler, 0);
 }
 
 #define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)         \

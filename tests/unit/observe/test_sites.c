@@ -246,7 +246,7 @@ SCHEDULER_TEST(dump_lists_sites_and_the_next_wakeups) {
         { probe_run, NULL, NULL, NULL, 0 },
     };
     assert_dump(f->scheduler, "scheduler htw: 0 pending, 0 sites\n");
-    assert_int_equal(htw_schedule_here(f->scheduler, 90 * HTW_SECOND, &sites[0], f->probes, NULL),
+    assert_int_equal(htw_schedule_here(f->scheduler, 570 * HTW_SECOND, &sites[0], f->probes, NULL),
                      0);
     assert_int_equal(htw_schedule_here(f->scheduler, 0, &sites[0], f->probes, NULL), 0);
     assert_int_equal(htw_schedule_here(f->scheduler, 25 * HTW_HOUR, &sites[0], f->probes, NULL), 0);
@@ -261,7 +261,7 @@ SCHEDULER_TEST(dump_lists_sites_and_the_next_wakeups) {
                               "next        timers  the first    site\n"
                               "      due        1  0x  idle?[2J accept_one() server.c:88\n"
                               "   15 ms         1  0x  -\n"
-                              "   90 s          1  0x  idle?[2J accept_one() server.c:88\n"
+                              "  570 s          1  0x  idle?[2J accept_one() server.c:88\n"
                               "   25 h          1  0x  idle?[2J accept_one() server.c:88\n"
                               "   12 d          1  0x  callback 0x\n");
     FILE *full = fopen("/dev/full", "w");
