@@ -69,7 +69,7 @@ static void start(struct sweep *sweep) {
     HTW__ANNOTATE_OWN(&sweep->cursor, sizeof(sweep->cursor));
     HTW__ANNOTATE_OWN(&sweep->end, sizeof(sweep->end));
     sweep->group->sweeps++;
-    if (sweep->visit != visit_cancel)
+    if (sweep->visit == visit_pause || sweep->visit == visit_resume)
         sweep->group->paused = sweep->visit == visit_pause;
     htw__ring_push_front(&sweep->group->members, &sweep->cursor.link);
     htw__ring_push_back(&sweep->group->members, &sweep->end.link);

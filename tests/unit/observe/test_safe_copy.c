@@ -61,7 +61,7 @@ UNIT_TEST(safe_copy_of_texts_of_any_place_and_length) {
 }
 
 UNIT_TEST(safe_copy_without_descriptors_fails) {
-    struct htw__safe_copy copy = { { -1, -1 } };
+    struct htw__safe_copy copy = { .fds = { -1, -1 } };
     char from = 'x', to;
     assert_false(htw__safe_copy(&copy, &to, &from, 1));
     htw__safe_copy_fini(&copy);
