@@ -106,7 +106,8 @@ static void show_sites(struct htw_scheduler *scheduler) {
         struct htw__shard *shard = &scheduler->shards[i];
         struct htw__site_table *table =
             htw__observer_table(htw__observer_of_shard(shard), HTW__TABLE_SITES);
-        /* order: Who finds the table must see it as it is now. [relaxed: no, as htw__observer_add_table()] */
+        /* order: Who finds the table must see it as it is now. [relaxed: not played, as no scene switches sites on
+           beside other threads] */
         if (table != NULL)
             atomic_store_explicit(&shard->sites, table->entries, memory_order_release);
     }

@@ -73,8 +73,7 @@ void *htw__table_create(const struct htw__observer *observer, size_t bytes, size
 /* Whoever adds the first table of a kind holds the mutex of the observation; the next ones of sites are the writer's. */
 static inline void htw__observer_add_table(struct htw__observer *observer, unsigned number,
                                            void *table) {
-    /* order: Who finds the table must see it as it is now. [relaxed: no, as what it publishes is plain memory, of which
-       the explorer has no older values] */
+    /* order: Who finds the table must see it as it is now. [relaxed: `observe`] */
     atomic_store_explicit(&observer->tables[number], table, memory_order_release);
 }
 

@@ -69,8 +69,8 @@ static inline bool htw__site_count(struct htw__shard *shard, unsigned mode,
                                    const struct htw__record *record, enum htw__site_number number) {
     if (mode != HTW_OBSERVE_SITES)
         return false;
-    /* order: The table must be seen empty, except for what was counted. [relaxed: no, as only what was in the memory
-       before could look like the site, of which the explorer has nothing] */
+    /* order: The table must be seen empty, except for what was counted. [relaxed: not played, as no
+       scene switches sites on beside other threads] */
     struct htw__site_entry *entries = atomic_load_explicit(&shard->sites, memory_order_acquire);
     htw__origin origin = htw__origin_of(record);
     if (HTW__UNLIKELY(entries == NULL))
