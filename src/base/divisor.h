@@ -11,6 +11,8 @@
 #ifndef HTW_SRC_BASE_DIVISOR_H
 #define HTW_SRC_BASE_DIVISOR_H
 
+#include "compiler.h"
+
 #include <stdint.h>
 
 struct htw__divisor {
@@ -56,7 +58,7 @@ static inline uint64_t htw__divide_power(unsigned exponent, uint64_t divisor) {
 #endif
 
 static inline struct htw__divisor htw__divisor_of(uint64_t value) {
-    unsigned bits = 64u - (unsigned)__builtin_clzll(value - 1);
+    unsigned bits = htw__highest_bit(value - 1) + 1;
     return (struct htw__divisor) {
         .value = value,
         .multiplier = htw__divide_power(63 + bits, value) + 1,

@@ -69,10 +69,16 @@ static inline void htw__histogram_init(struct htw__histogram *histogram) {
 static inline size_t htw__histogram_bucket_of(uint64_t value) {
     /* Values below 128 are not shifted. */
     const uint64_t least_power = UINT64_C(1) << HTW__HISTOGRAM_BUCKET_BITS;
-    unsigned top_bit = 63u - (unsigned)__builtin_clzll(value | least_power);
+    unsigned top_bit = htw__highest_bit(value | least_power);
     unsigned shift = top_bit - HTW__HISTOGRAM_BUCKET_BITS;
     /* From 64 on, `value >> shift` is 64 to 127: the 64 skips the buckets of the values below. */
     return ((size_t)shift << HTW__HISTOGRAM_BUCKET_BITS) + (size_t)(value >> shift);
+}
+
+/* The bucket of a histogram of powers of two: 0 for 0, i from 2^(i-1) on; the last one of `count` also for all that is greater. */
+static inline size_t htw__power_bucket_of(uint64_t value, size_t count) {
+    size_t bucket = value == 0 ? 0 : htw__highest_bit(value) + 1;
+    return bucket < count ? bucket : count - 1;
 }
 
 /* Counts one value; the writer only. O(1), a few instructions. */

@@ -17,10 +17,6 @@ uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed) {
     return XXH3_64bits_withSeed(key, size, seed);
 }
 
-static unsigned top_bit_of(size_t number) {
-    return 63u - (unsigned)__builtin_clzll(number);
-}
-
 /* Its first bucket. Except for segment 0 this is also how many buckets it has. */
 static size_t segment_start(unsigned segment) {
     return segment == 0 ? 0 : HTW__KEY_TABLE_FIRST_BUCKETS << (segment - 1);
@@ -31,7 +27,7 @@ static size_t segment_bytes(unsigned segment) {
 }
 
 static unsigned segment_of(size_t bucket) {
-    return top_bit_of(bucket | (HTW__KEY_TABLE_FIRST_BUCKETS - 1)) -
+    return htw__highest_bit(bucket | (HTW__KEY_TABLE_FIRST_BUCKETS - 1)) -
            (HTW__KEY_TABLE_FIRST_BITS - 1);
 }
 
@@ -48,7 +44,7 @@ static struct htw__key_node **head_of(const struct htw__key_table *table, size_t
 static size_t bucket_of(const struct htw__key_table *table, uint64_t hash) {
     if (table->buckets == HTW__KEY_TABLE_FIRST_BUCKETS)
         return (size_t)hash & (HTW__KEY_TABLE_FIRST_BUCKETS - 1);
-    size_t power = (size_t)1 << top_bit_of(table->buckets);
+    size_t power = (size_t)1 << htw__highest_bit(table->buckets);
     size_t bucket = (size_t)hash & (2 * power - 1);
     return bucket < table->buckets ? bucket : bucket ^ power;
 }
@@ -129,7 +125,7 @@ static bool split(struct htw__key_table *table) {
     if (!provide_segment(table))
         return false;
     size_t bucket = table->buckets;
-    size_t power = (size_t)1 << top_bit_of(bucket);
+    size_t power = (size_t)1 << htw__highest_bit(bucket);
     struct htw__key_node **low = head_of(table, bucket ^ power);
     struct htw__key_node **high = head_of(table, bucket);
     for (struct htw__key_node *node = *low; node != NULL; node = node->next) {
@@ -146,7 +142,7 @@ static bool split(struct htw__key_table *table) {
 /* Removes the last bucket; its nodes go to its sibling. */
 static void merge(struct htw__key_table *table) {
     size_t bucket = table->buckets - 1;
-    size_t power = (size_t)1 << top_bit_of(bucket);
+    size_t power = (size_t)1 << htw__highest_bit(bucket);
     struct htw__key_node **low = head_of(table, bucket ^ power);
     struct htw__key_node *high = *head_of(table, bucket);
     while (*low != NULL)

@@ -75,20 +75,15 @@ struct htw_distribution htw__histogram_distribution(const struct htw__histogram 
     };
 }
 
-/* 0 below 1000, i from 1000 * 2^(i-1). */
-static size_t public_bucket_of(uint64_t value) {
-    uint64_t part = value / 1000;
-    size_t bucket = part == 0 ? 0 : 64u - (size_t)__builtin_clzll(part);
-    return bucket < HTW_SCHEDULER_HISTOGRAM_BUCKETS ? bucket : HTW_SCHEDULER_HISTOGRAM_BUCKETS - 1;
-}
-
 void htw__histogram_copy(const struct htw__histogram *histogram,
                          uint64_t counts[HTW_SCHEDULER_HISTOGRAM_BUCKETS]) {
     size_t cursor = 0;
     struct htw__histogram_bucket bucket;
     memset(counts, 0, HTW_SCHEDULER_HISTOGRAM_BUCKETS * sizeof(counts[0]));
-    while (htw__histogram_next(histogram, &cursor, &bucket))
-        counts[public_bucket_of(bucket.low + (bucket.high - bucket.low) / 2)] += bucket.count;
+    while (htw__histogram_next(histogram, &cursor, &bucket)) {
+        uint64_t middle_us = (bucket.low + (bucket.high - bucket.low) / 2) / 1000;
+        counts[htw__power_bucket_of(middle_us, HTW_SCHEDULER_HISTOGRAM_BUCKETS)] += bucket.count;
+    }
 }
 
 void htw__histogram_merge(struct htw__histogram *into, const struct htw__histogram *from) {

@@ -16,7 +16,7 @@ bool htw__level_begin(struct htw_scheduler_level *level, const struct htw_wheel 
     if (buckets == 0)
         return false;
     uint32_t parts = buckets < HTW_LEVEL_PARTS ? buckets : HTW_LEVEL_PARTS;
-    unsigned shift = number * (unsigned)__builtin_ctz(htw_wheel_level_buckets(wheel, 0));
+    unsigned shift = number * htw__lowest_bit(htw_wheel_level_buckets(wheel, 0));
     *level = (struct htw_scheduler_level) {
         .buckets = buckets,
         .parts = parts,

@@ -40,7 +40,7 @@ static struct htw__key_cell *take_cell(struct htw__cell_pool *pool) {
     struct chunk *chunk = HTW_CONTAINER_OF(pool->partial._next, struct chunk, link);
     if (htw__ring_is_empty(&pool->partial) && (chunk = add_chunk(pool)) == NULL)
         return NULL;
-    unsigned number = (unsigned)__builtin_ctzll(chunk->free);
+    unsigned number = htw__lowest_bit(chunk->free);
     chunk->free &= chunk->free - 1;
     if (chunk->free == 0)
         htw__link_unlink(&chunk->link);

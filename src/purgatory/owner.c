@@ -71,7 +71,7 @@ uint32_t htw__request_clear_events(struct htw_request *request) {
 enum htw_reason htw__request_marked_reason(uint32_t state) {
     uint32_t mark = state & HTW__REQUEST_FORCED & ~(uint32_t)HTW__REQUEST_EXPIRE;
     return mark == 0 ? HTW_REASON_EXPIRED
-                     : (enum htw_reason)__builtin_ctz(mark / HTW__REQUEST_COMPLETE);
+                     : (enum htw_reason)htw__lowest_bit(mark / HTW__REQUEST_COMPLETE);
 }
 
 /* The user may free the request as soon as its state is 0, if there is no release hook. */

@@ -40,7 +40,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
         .fork_count = htw__fork_count(),
         .allocator = options->allocator != NULL ? *options->allocator : htw__default_allocator,
     };
-    purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
+    purgatory->shard_shift = 63u - htw__lowest_bit(purgatory->shard_count);
     purgatory->seed = htw__random_seed(purgatory);
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
     htw__ring_init(&purgatory->conditions);

@@ -8,6 +8,7 @@
  */
 #include "timeout.h"
 
+#include "../base/histogram.h"
 #include "../scheduler/rebase.h"
 #include "alarm.h"
 #include "owner.h"
@@ -138,11 +139,8 @@ static __attribute__((noinline)) void count_wait(struct htw__cpu *cpu,
     uint64_t waited_ms = (to_ms(htw__cpu_steady_now_ns(cpu)) - since_ms) & MS_MASK;
     if (waited_ms > MS_MASK / 2 && htw__steady_is_manual(cpu->purgatory->scheduler))
         waited_ms = 0; /* the clock was set back */
-    unsigned bucket = waited_ms == 0 ? 0 : 64u - (unsigned)__builtin_clzll(waited_ms);
-    if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
-        bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
     cpu->waits.sum_ms += waited_ms;
-    cpu->waits.buckets[bucket]++;
+    cpu->waits.buckets[htw__power_bucket_of(waited_ms, HTW_PURGATORY_WAIT_BUCKETS)]++;
 }
 
 /* ---- counts; under the lock of the CPU */

@@ -73,7 +73,7 @@ static const char *invalid_member(const struct htw_scheduler_options *options) {
 }
 
 static uint32_t bits_for(uint32_t count) {
-    return count <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(count - 1);
+    return count <= 1 ? 0 : htw__highest_bit(count - 1) + 1;
 }
 
 static void set_options(struct htw_scheduler *scheduler,
