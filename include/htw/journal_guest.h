@@ -8,8 +8,8 @@
  * once after htw_journal_wake(), otherwise after `inbox_ns`.
  *
  * A guest leaves the file as it is: its mode (with a log or without), the settings of other connections, version and
- * application. It never copies the log; that is for the connections of the program. Whoever holds SQLite's lock
- * delays it: -EBUSY comes after 30 seconds. So do not wait for the journal in a transaction.
+ * application. It never copies the log; that is for the connections of the program. A connection that holds SQLite's
+ * lock delays it: -EBUSY comes after 30 seconds. So do not wait for the journal in a transaction.
  *
  * Promises. A job is durable when the transaction that puts it is, as the `synchronous` of that connection says; then it
  * is delivered at least once, and never before its deadline. What the journal itself changes is durable as its own

@@ -20,7 +20,7 @@ extern "C" {
 
 /**
  * Opens the file of a journal to look at it, also while another process has it open, and changes nothing of it.
- * (Of a file without a log it undoes a transaction in which a process was killed, as whoever opens it next does.)
+ * (Of a file without a log it undoes a transaction in which a process was killed, as the next program that opens it does.)
  *
  * The calls that look work: peek, list, list_queues, get_queue, get_stats, htw_journal_check().
  * Changes return -EROFS. Jobs are as the file says, by the clock: one that is delivered or leased in the memory of a process is READY.

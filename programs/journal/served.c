@@ -24,7 +24,7 @@
 
 /* ---- the server */
 
-/* Anybody may put a socket into a folder that all may write to. */
+/* Any user may put a socket into a folder that all may write to. */
 static bool is_trusted(int fd, const char *file) {
     struct ucred peer;
     struct stat status;
@@ -33,7 +33,7 @@ static bool is_trusted(int fd, const char *file) {
            (peer.uid == status.st_uid || peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* Negative: nobody listens. */
+/* Negative: no process listens. */
 static int connect_beside(const char *file) {
     struct htw__beside beside;
     int error = htw__beside_open(&beside, file);

@@ -173,7 +173,7 @@ static void begin_look(void *arg, int result) {
 }
 
 /* What this connection has changed was answered, so it is in the file. Jobs that the server gives back by itself are
-   answered to nobody: where some are under way, the look begins behind them. */
+   answered to no client: where some are under way, the look begins behind them. */
 bool htw__look(struct htw__operation *operation, htw__look_fn *read) {
     const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
     struct htw__server *server = operation->server;

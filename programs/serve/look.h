@@ -2,7 +2,7 @@
 /*
  * look.h - commands that look at jobs or tubes: they are read by a reader (reader.h).
  *
- * A tube exists if somebody uses or watches it, which the server knows, or if it has jobs, which the journal knows. First the
+ * A tube exists if a connection uses or watches it, which the server knows, or if it has jobs, which the journal knows. First the
  * loop copies the names of the former, and then the queues are passed: so each tube that is there all the time is found once.
  */
 #ifndef HTW_SERVE_LOOK_H

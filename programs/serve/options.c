@@ -25,7 +25,7 @@ static bool set_place(const struct htw__option *option, void *member, const char
     return true;
 }
 
-/* Whoever connects needs the right to write, and its owner may always change the mode. */
+/* A client that connects needs the right to write, and its owner may always change the mode. */
 static bool set_mode(const struct htw__option *option, void *member, const char *argument) {
     size_t size = strlen(argument);
     if (size < 3 || size > 4 || strspn(argument, "01234567") != size ||

@@ -6,7 +6,7 @@
  * long where there are very many. Each begins with its first operation.
  *
  * Bodies that were read and are not yet in the output of a connection are limited: a reader waits until the loop has
- * taken them. So a round of the loop has few of them to copy, whoever asks for however many.
+ * taken them. So a round of the loop has few of them to copy, however many a client asks for.
  */
 #ifndef HTW_SERVE_READER_H
 #define HTW_SERVE_READER_H

@@ -28,7 +28,7 @@ struct htw__operation;
 /* Makes it of a job that was leased to the operation. False: there is no memory, and the job goes back. */
 bool htw__reservation_begin(struct htw__operation *operation);
 
-/* NULL: nobody has reserved the job, or (`connection` is not NULL) another connection has. */
+/* NULL: no connection has reserved the job, or (`connection` is not NULL) another connection has. */
 struct htw__reservation *htw__reservation_find(const struct htw__server *server, uint64_t id,
                                                const struct htw__connection *connection);
 

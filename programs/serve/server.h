@@ -5,7 +5,7 @@
  * PARTS. One thread, the LOOP (loop.c), has all CONNECTIONS (connection.c). They read lines (line.c) and start their
  * commands (commands.c). A job is in a journal, a tube is a queue of it. What needs the journal is an OPERATION
  * (operation.c): a change that is made later, and comes back by a notice, or a look, which a READER does, a thread
- * (reader.h). Both go back to the loop through its mailbox. So many connections share a commit, and nobody waits for
+ * (reader.h). Both go back to the loop through its mailbox. So many connections share a commit, and no connection waits for
  * the disk but those whose commands have changed something. Without a file the loop itself makes the commit, when
  * the connections have had their turns.
  *

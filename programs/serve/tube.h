@@ -21,7 +21,7 @@ struct htw__tube {
     char name[];
 };
 
-/* The tube, or a new one that nobody uses yet, and htw__tube_release() is due; NULL: no memory. */
+/* The tube, or a new one that is not used yet, and htw__tube_release() is due; NULL: no memory. */
 struct htw__tube *htw__tube_get(struct htw__server *server, const char *name);
 
 /* To be called when one of its users has gone. May free it. */
@@ -30,7 +30,7 @@ void htw__tube_release(struct htw__server *server, struct htw__tube *tube);
 /* Appends the names of those that are not idle, each with its NUL. */
 void htw__tubes_in_use(const struct htw__server *server, struct htw__buffer *ret_names);
 
-/* Whether it exists for clients: somebody uses or watches it, or it has jobs. */
+/* Whether it exists for clients: a connection uses or watches it, or it has jobs. */
 bool htw__tube_exists(const struct htw__server *server, const char *name);
 
 /* ---- those that a connection watches */

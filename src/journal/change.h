@@ -85,7 +85,7 @@ bool htw__change_append(struct htw_journal *journal, struct htw__change *change)
 int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
                       const struct htw_journal_change *wanted);
 
-/* Adds a change that nobody waits for. Under the lock. 0 or -ENOMEM. */
+/* Adds a change for which no thread waits. Under the lock. 0 or -ENOMEM. */
 int htw__submit_own(struct htw_journal *journal, enum htw__own own, const struct htw__step *steps,
                     size_t count);
 

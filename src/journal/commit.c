@@ -253,7 +253,7 @@ static bool is_idle(const struct htw__change *change) {
     return parts_of(change) == 1 && is_answer(change->result) && (ends || is_if_absent);
 }
 
-/* For htw_journal_sync(), as nobody else is told. */
+/* For htw_journal_sync(), as no other call is told. */
 static void keep_error(struct htw_journal *journal, const struct htw__change *change) {
     journal->unreported = htw__change_report(journal, change);
     snprintf(journal->unreported_sentence, sizeof(journal->unreported_sentence), "%s",

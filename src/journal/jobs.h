@@ -134,7 +134,7 @@ static inline bool htw__turn_precedes(struct htw__turn a, struct htw__turn b) {
                                     : a.id < b.id;
 }
 
-/* A QUEUED job of what the file has, or is to have, of it; that is copied, but for the queue. NULL: no memory. */
+/* A QUEUED job of what the file has, or is to have, of it; that is copied, except the queue. NULL: no memory. */
 struct htw__job *htw__job_create(const struct htw_allocator *allocator,
                                  const struct htw__job_row *row);
 

@@ -80,7 +80,7 @@ static void tell(struct htw_journal *journal, struct htw__lease_request *request
     if (job != NULL) {
         request->result = restore_bytes(journal, job);
         if (request->result != 0)
-            job = NULL; /* it is leased to nobody, until the end of the lease */
+            job = NULL; /* the job stays leased until the lease ends, without a taker */
     }
     htw__key_table_remove(&journal->leases.by_number, &request->node);
     call(journal, request, job);

@@ -79,7 +79,7 @@ static void lower_window(struct htw__queue *queue, struct htw__turn last) {
                                htw__place_ready(number, UINT32_MAX));
 }
 
-/* Moves the window of a queue before the later half of its jobs, and forgets these, but for those that have no place of
+/* Moves the window of a queue before the later half of its jobs, and forgets these, except those that have no place of
    READY yet: of these `steps` receives some. 0 or -ENOMEM. */
 static int halve(struct htw_journal *journal, struct htw__queue *queue, struct htw__step *steps) {
     struct htw__heap *heap = &queue->ready;

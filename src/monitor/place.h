@@ -2,7 +2,7 @@
 /*
  * place.h - where the socket of a monitor is, and how it gets there.
  *
- * Whoever has locked the file PATH.lock, which only its owner may open, may put a socket at the path, or replace or remove a
+ * The process that has locked the file PATH.lock, which only its owner may open, may put a socket at the path, or replace or remove a
  * dead one there: one that refuses connections, as no process listens any more. Nothing else could be locked: a folder
  * by any user who may read it, such as /tmp.
  */

@@ -70,7 +70,7 @@ static inline void *htw__observer_table(const struct htw__observer *observer, un
 /* A table that begins with `zeroed` bytes of 0. NULL: no memory. */
 void *htw__table_create(const struct htw__observer *observer, size_t bytes, size_t zeroed);
 
-/* Whoever adds the first table of a kind holds the mutex of the observation; the next ones of sites are the writer's. */
+/* A thread that adds the first table of a kind holds the mutex of the observation; the next ones of sites are the writer's. */
 static inline void htw__observer_add_table(struct htw__observer *observer, unsigned number,
                                            void *table) {
     /* order: Who finds the table must see it as it is now. [relaxed: `observe`] */

@@ -13,7 +13,7 @@
  *
  * RESETS. What the owner reads after a reset includes all that was armed before. So a thread that has
  * counted the resets after it had armed, and finds a greater number later, is done. A timer that
- * was set before the last reset counts as not set: whoever relied on it, the owner has seen.
+ * was set before the last reset counts as not set: the owner has seen what the thread that relied on it has armed.
  *
  * The scenes of tests/explore/alarm_scenes.c play these steps for a few threads.
  */
@@ -44,7 +44,7 @@ static void set_timer(int fd, int flags, int64_t at_ns) {
 }
 
 /* A new timer, not set, that wakes the owner whenever it expires: since it is edge-triggered there,
-   nobody has to read it. The file descriptor or a negative errno. */
+   it need not be read. The file descriptor or a negative errno. */
 static int add_timer(const struct htw__alarm *alarm, clockid_t clock) {
     int fd = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
     if (fd < 0)
@@ -124,7 +124,7 @@ bool htw__alarm_claim(struct htw__alarm *alarm, int64_t before_ns) {
 }
 
 void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
-    /* order: Nobody else changes it while it is claimed. */
+    /* order: No other thread changes it while it is claimed. */
     uint64_t claimed = atomic_load_explicit(&alarm->version, memory_order_relaxed);
     /* order: The claim was acquired before. */
     if (atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) != at_ns)

@@ -36,7 +36,7 @@ uint32_t htw__cpu_current(void);
 
 #endif
 
-/* Opens a pipe that no other program inherits, and that nobody waits for. False: errno says why not. */
+/* Opens a pipe that no other program inherits, and whose ends do not block. False: errno says why not. */
 bool htw__system_open_pipe(int fds[2]);
 
 /* As write(), but no sanitizer checks what it reads. */

@@ -27,7 +27,7 @@ struct htw__cell_pool {
 /* The pool must not move afterwards. Copies the allocator. Allocates nothing. */
 void htw__cell_pool_init(struct htw__cell_pool *pool, const struct htw_allocator *allocator);
 
-/* A cell of a pool, zeroed but for its number; NULL: no memory. */
+/* A cell of a pool, zeroed except its number; NULL: no memory. */
 struct htw__key_cell *htw__cell_allocate(struct htw__cell_pool *pool);
 
 /* Gives a cell back to its pool. */

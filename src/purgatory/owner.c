@@ -58,7 +58,7 @@ bool htw__request_own_expired(struct htw_request *request) {
 /* A plain store is cheaper than a compare-and-swap. It may overwrite marks that come at the same
    time; they change nothing, since the reason is decided. */
 void htw__request_set_done(struct htw_request *request) {
-    /* order: By the owner; marks that it hides change nothing, and nobody acquires it. */
+    /* order: By the owner; marks that it hides change nothing, and no thread acquires it. */
     __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY | HTW__REQUEST_DONE,
                      __ATOMIC_RELAXED);
 }

@@ -90,7 +90,7 @@ static inline struct htw__attributes *htw__attributes_of(const struct htw__recor
 
 /* In what follows, `now_ns` is a time of the timer's clock. */
 
-/* "At 03:00" stays that time, however long the pause; clocks that nobody sets count durations. */
+/* "At 03:00" stays that time, however long the pause; clocks that cannot be set count durations. */
 static inline bool htw__attributes_keep_instant(const struct htw__attributes *attributes) {
     return attributes->is_instant && attributes->clockwork->clock->is_settable;
 }

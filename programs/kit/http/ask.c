@@ -39,7 +39,7 @@ static bool is_listed_host(const char *host, const char *hosts) {
     return false;
 }
 
-/* Whether a host, which may have a port, is no name that somebody else could lead here. */
+/* Whether a host, which may have a port, is no name that a stranger could lead here. */
 static bool is_own_host(const char *host) {
     static const char name[] = "localhost";
     const size_t length = sizeof(name) - 1;

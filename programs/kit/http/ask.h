@@ -40,7 +40,7 @@ struct htw__http_ask {
 };
 
 enum htw__http_right {
-    HTW__HTTP_HEALTH, /* that the server answers: for anybody, under any Host */
+    HTW__HTTP_HEALTH, /* that the server answers: without a token, under any Host */
     HTW__HTTP_OPEN,   /* what the service answers, for the same */
     HTW__HTTP_PAGE,   /* the page itself, which tells nothing */
     HTW__HTTP_READ,

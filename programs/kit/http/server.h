@@ -4,7 +4,7 @@
  * several places.
  *
  * Each connection has a thread of libmicrohttpd and one request, and ends after some seconds in which no byte comes or is taken.
- * Where a place is half full, each new connection ends the oldest one: so clients that are slow or say nothing shut nobody out. At
+ * Where a place is half full, each new connection ends the oldest one: so clients that are slow or say nothing shut no other out. At
  * most `at_once` requests are answered at the same time; others are told to come again.
  */
 #ifndef HTW_KIT_HTTP_SERVER_H
@@ -39,14 +39,14 @@ void htw__http_refuse(struct htw__http_request *request, unsigned status, const 
 typedef const char *htw__http_set(void *context, const char *name, const char *value);
 bool htw__http_read(struct htw__http_request *request, htw__http_set *set, void *context);
 
-/* Whether nobody waits any more for what this thread answers. */
+/* Whether no client waits any more for what this thread answers. */
 bool htw__http_is_unwanted(void);
 
 struct htw__http_service {
     struct htw__http_routes routes;
     const char *page; /* HTML */
     unsigned at_once;
-    bool is_open;         /* all is for anybody, and no token is read */
+    bool is_open;         /* all is open, and no token is read */
     uint64_t payload_max; /* of the routes that take one */
     const char *option;   /* which says where to listen, for messages: `--listen` */
     const char *token_file,

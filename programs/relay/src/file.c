@@ -232,7 +232,7 @@ static int begin_to_recur(const struct htw__relay *self, struct htw__relay_reque
 }
 
 /* What is due of it: delivers one occurrence, or with a reason `why` it is a dead letter. In the same transaction, the
- * one after it is filed. So whoever takes the stripe over finds the one or the other. */
+ * one after it is filed. So the relay that takes the stripe over finds the one or the other. */
 static int occur(const struct passage *self, const char *why, enum htw__letter letter) {
     const struct htw__recurrence *recurrence = &self->request.recurrence;
     struct passage present = *self;

@@ -9,7 +9,7 @@
  *
  * FENCING. Each commit names the member and the generation of the group, as they were at the last
  * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
- * commit, would name nobody if the membership has been lost meanwhile, and Kafka lets that pass.)
+ * commit, would name no member if the membership has been lost meanwhile, and Kafka lets that pass.)
  *
  * One thread uses all this, except that the directory asks by `admin` in a thread of its own, that commits are done by a thread
  * for each writer (commit.c), and that librdkafka tells errors and log lines by these and by its own threads.

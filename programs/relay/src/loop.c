@@ -111,7 +111,7 @@ static bool is_committing(const struct htw__kafka *self) {
     return self->writers[0].committer.is_in_flight || self->writers[1].committer.is_in_flight;
 }
 
-/* One that comes again and again would otherwise be seen by nobody. */
+/* One that comes again and again would otherwise not be seen. */
 static void say_recovery(struct htw__kafka *self, const char *why) {
     struct htw__failure *failure = &self->relay.failure;
     self->relay.stats.recoveries++;
@@ -283,7 +283,7 @@ int htw__kafka_run(struct htw__kafka *self, int other, int wait_ms) {
     return 0;
 }
 
-/* What the last fetch has told: librdkafka keeps it, and nobody is asked. */
+/* What the last fetch has told: librdkafka keeps it, and no broker is asked. */
 static void measure_ends(struct htw__kafka *self) {
     int64_t start, end;
     for (uint32_t i = 0; i < self->stripe_count; i++)

@@ -64,7 +64,7 @@ static void give_away(struct htw__kafka *self) {
     rd_kafka_unsubscribe(self->group);
     while ((is_subscribed(self) || has_id(self)) && htw__clock_monotonic_ms() < end_ms) {
         rd_kafka_message_t *message = rd_kafka_consumer_poll(self->group, LEAVE_STEP_MS);
-        if (message != NULL) /* nobody needs it any more */
+        if (message != NULL) /* it is not needed any more */
             rd_kafka_message_destroy(message);
     }
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define DIGITS_MAX 32u /* what nobody writes costs no time */
+#define DIGITS_MAX 32u /* longer numbers cost no time */
 
 bool htw__bytes_are_equal(struct htw__bytes a, struct htw__bytes b) {
     if (a.bytes == NULL || b.bytes == NULL)

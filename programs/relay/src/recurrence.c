@@ -17,7 +17,7 @@
 /* The calendar ends there, in 2262. */
 #define CALENDAR_END_MS (INT64_MAX / NS_PER_MS - 1)
 
-/* Longer texts are none that anybody writes. */
+/* Longer texts are refused. */
 #define CRON_MAX 256
 #define EVERY_MAX 256
 

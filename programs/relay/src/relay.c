@@ -104,7 +104,7 @@ static enum htw__gain find_ids(const struct htw__relay *self, const struct htw__
     if (!self->options.recover)
         return HTW__GAIN_IDS;
     *log = (struct htw__ids_log) { ids->start, ids->end, stripe->input_position };
-    stripe->input_is_dirty = true; /* whoever is next has to know */
+    stripe->input_is_dirty = true; /* the next relay has to know */
     return HTW__GAIN_OK;
 }
 

@@ -46,7 +46,7 @@ struct htw__found {
     int64_t offset; /* committed; -1: none */
     struct htw__bytes metadata;
     /* Of the partition. The end of a bucket is the high watermark, with what is not committed yet. That of the input is
-     * the last stable offset: nobody has to wait for the open transaction of a producer. */
+     * the last stable offset: no reader has to wait for the open transaction of a producer. */
     int64_t start, end;
 };
 

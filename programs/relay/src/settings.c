@@ -108,7 +108,7 @@ static rd_kafka_resp_err_t take(struct htw__kafka *self, int timeout_ms) {
     return error;
 }
 
-/* But for the dead letters. */
+/* Except for dead letters. */
 static void ask(struct htw__kafka *self) {
     rd_kafka_ConfigResource_t *resources[HTW__RELAY_SOURCES];
     size_t count = 0;

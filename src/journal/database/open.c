@@ -91,7 +91,7 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 
 /* ---- the counters */
 
-/* Nobody counts so far. Sums of two of them have no overflow. */
+/* No count reaches this. Sums of two of them have no overflow. */
 #define COUNT_MAX (UINT64_C(1) << 62)
 
 static int read_meta(struct htw__database *self) {

@@ -2,7 +2,7 @@
 /*
  * schema.h - the tables of a journal's file, and whether a file has these and no others.
  *
- * Whoever writes the file chooses what its schema says: a view in the place of a table, a trigger, a
+ * A program that writes the file chooses what its schema says: a view in the place of a table, a trigger, a
  * column that is computed. A statement on such a table can run for ever. So the text of the whole
  * schema is compared before a statement touches a table. `htw journal` does so, too.
  */

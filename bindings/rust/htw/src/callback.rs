@@ -44,7 +44,7 @@ impl<F> Callback<F> {
     ///
     /// # Safety
     ///
-    /// Nobody else uses `arg`, now or later.
+    /// No other code uses `arg`, now or later.
     pub unsafe extern "C" fn release(arg: *mut c_void) {
         let callback = unsafe { Box::from_raw(arg as *mut Callback<F>) };
         let on_panic = callback.on_panic.clone();

@@ -72,7 +72,7 @@ impl Open {
         self.raw.load(Ordering::Acquire)
     }
 
-    /// Closes the journal. Nobody else uses it, now or later.
+    /// Closes the journal. No other code uses it, now or later.
     pub fn close(&mut self) -> Result<(), Error> {
         let closing = Closing {
             raw: *self.raw.get_mut(),
@@ -99,12 +99,12 @@ struct Closing {
     _scheduler: Option<Arc<Shared>>,
 }
 
-// SAFETY: any thread may close a journal that nobody else uses.
+// SAFETY: any thread may close a journal that no other thread uses.
 unsafe impl Send for Closing {}
 
 impl Closing {
     fn close(&self) -> Result<(), Error> {
-        // SAFETY: nobody uses the journal, except its hooks, for which this waits.
+        // SAFETY: only its hooks use the journal, for which this waits.
         let result = Error::check(unsafe { htw_journal_close(self.raw) }).map(drop);
         // A child after fork may be in a hook.
         if !matches!(result, Err(Error::Deadlock | Error::Forked)) && !self.hooks.is_null() {
