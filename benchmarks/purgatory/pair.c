@@ -51,6 +51,7 @@ struct submitter {
 static struct service service;
 static struct submitter *submitters;
 static _Atomic int phase;
+static int64_t start_ns;
 
 static bool is_ready(void *context, struct htw_request *request) {
     (void)context;
@@ -126,6 +127,41 @@ static void lap(struct submitter *submitter) {
                           memory_order_relaxed);
 }
 
+/* What is counted at an instant. */
+struct reading {
+    int64_t at_ns, cpu_ns;
+    uint64_t operations;
+};
+
+static struct reading read_counts(int64_t at_ns, uint64_t threads) {
+    struct reading reading = { .at_ns = at_ns, .cpu_ns = process_cpu_ns() };
+    for (uint64_t i = 0; i < threads; i++)
+        reading.operations +=
+            atomic_load_explicit(&submitters[i].operations, memory_order_relaxed);
+    return reading;
+}
+
+/*
+ * Between two laps of the first thread: begins and ends the measured time, and reports. No thread sleeps until an
+ * instant for that: on one CPU, under SCHED_FIFO, it would never wake up.
+ */
+static void measure(const struct options *options, int64_t now_ns) {
+    static struct reading begin;
+    uint64_t threads = options->threads;
+    if (phase == WARMING && now_ns >= start_ns + clock_ns(given.warmup)) {
+        begin = read_counts(now_ns, threads);
+        atomic_store(&phase, MEASURING);
+    } else if (phase == MEASURING && now_ns >= begin.at_ns + clock_ns(given.seconds)) {
+        struct reading end = read_counts(now_ns, threads);
+        double done = (double)(end.operations - begin.operations);
+        if (done < (double)(threads * LAP * 2))
+            return;
+        atomic_store(&phase, STOPPING);
+        report_number("operations_per_s", done / ((double)(end.at_ns - begin.at_ns) / 1e9));
+        report_number("cpu_ns_per_operation", (double)(end.cpu_ns - begin.cpu_ns) / done);
+    }
+}
+
 static void *work(void *context) {
     struct submitter *submitter = context;
     uint64_t pending = submitter->options->requests / submitter->options->threads;
@@ -137,6 +173,8 @@ static void *work(void *context) {
         int64_t after_ns = clock_now_ns();
         if (now == MEASURING)
             histogram_record(&submitter->laps, after_ns - before_ns);
+        if (submitter == submitters)
+            measure(submitter->options, after_ns);
         before_ns = after_ns;
     }
     for (uint64_t i = 0; i < pending; i++)
@@ -161,30 +199,6 @@ static void prepare(struct submitter *submitter, const struct options *options, 
     submitter->places = allocate(submitter->place_count * sizeof(*submitter->places));
 }
 
-static uint64_t operations(uint64_t threads) {
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < threads; i++)
-        sum += atomic_load_explicit(&submitters[i].operations, memory_order_relaxed);
-    return sum;
-}
-
-static void measure(const struct options *options) {
-    clock_sleep_until(clock_now_ns() + clock_ns(given.warmup));
-    atomic_store(&phase, MEASURING);
-    uint64_t before = operations(options->threads);
-    int64_t start_ns = clock_now_ns(), cpu_before_ns = process_cpu_ns();
-    int64_t end_ns = start_ns + clock_ns(given.seconds);
-    do
-        clock_sleep_until(end_ns > clock_now_ns() ? end_ns : clock_now_ns() + HTW_MILLISECOND);
-    while (operations(options->threads) - before < options->threads * LAP * 2);
-    uint64_t done = operations(options->threads) - before;
-    int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
-    double seconds = (double)(clock_now_ns() - start_ns) / 1e9;
-    atomic_store(&phase, STOPPING);
-    report_number("operations_per_s", (double)done / seconds);
-    report_number("cpu_ns_per_operation", (double)cpu_ns / (double)done);
-}
-
 static void run(const struct options *options) {
     uint64_t threads = options->threads;
     static const struct hooks hooks = { is_ready, note_reason, free_place };
@@ -192,9 +206,9 @@ static void run(const struct options *options) {
     submitters = allocate(threads * sizeof(*submitters));
     for (uint64_t i = 0; i < threads; i++)
         prepare(&submitters[i], options, i);
+    start_ns = clock_now_ns();
     for (uint64_t i = 0; i < threads; i++)
         submitters[i].thread = thread_start(work, &submitters[i]);
-    measure(options);
     static struct histogram laps;
     uint64_t submitted = 0;
     for (uint64_t i = 0; i < threads; i++) {
