@@ -55,7 +55,7 @@ static const struct htw__command_line command_line = {
         "  */15 9-17 * * *   poll        every quarter of an hour, from 09:00 to 17:45\n"
         "  0 0 L * *         report      at midnight of the last day of each month\n"
         "  0 9 * * fri#2     remind      on the second Friday of each month\n"
-        "  @daily            tidy        also @hourly @weekly @monthly @yearly\n"
+        "  @daily            tidy        also @hourly @weekly @monthly @yearly @annually @midnight\n"
         "  PATH=/usr/bin:/bin            of the commands that follow; SHELL= is what runs them\n"
         "  TZ=Europe/Berlin              also the time zone of the lines that follow; CRON_TZ= is\n"
         "                                that of the lines alone\n"

@@ -14,8 +14,12 @@
 #define HTW__SERVE_LINE_MAX 224u
 #define HTW__TUBE_NAME_MAX 200u
 
-/* VERB(name, its word, what follows the word (line.c), what it does (struct command of commands.c)). The statistics count those up
-   to HTW__VERB_PAUSE_TUBE, in this order. Most of tests/serve/ also runs on beanstalkd, which gives the expected answers. */
+/* VERB(name, its word, what follows the word (line.c), what it does (struct command of commands.c)). STEP and LOOK are whole rows.
+   Any other has `.start`, which answers or submits an operation; if it submits one, also `.finish`, which answers when that is back.
+   The statistics count those up to HTW__VERB_PAUSE_TUBE, in this order.
+
+   Most of tests/serve/ also runs on beanstalkd, which gives the expected answers. A verb that beanstalkd lacks goes into
+   test_protocol.py with the fixture `server`, and into "Differences" of docs/serve.md. */
 #define HTW__SERVE_VERBS(VERB)                                                                   \
     VERB(PUT, "put ", "pdts$", { .finish = finish_put })                                         \
     VERB(PEEK, "peek ", "i$", LOOK(htw__look_at_job, write_found))                               \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Workers that wait: which one gets a job, and what becomes of it when a worker goes.
 
-Scenes with more than three workers on a tube are in crowd.py: beanstalkd serves three in the order in which they came, and no more.
+Scenes with more than three workers on a tube are in test_crowd.py: beanstalkd serves three in the order in which they came, and no more.
 """
 import random
 import re

@@ -194,9 +194,7 @@ def test_serve_a_client_too_many_is_closed(server):
     def is_let_in():
         with contextlib.suppress(ConnectionError), Wire(server) as wire:
             return wire.ask("list-tube-used") == b"USING default"
-    wait_for(is_let_in, "a place that has become free")
-    for client in clients:
-        client.close()
+    wait_for(is_let_in, "a place that is free")
 
 
 # holds: serve-7
@@ -220,18 +218,14 @@ def test_serve_without_descriptors_those_that_are_connected_are_served(server):
         return len(served)
     wait_for(lambda: count_served() >= 10, "that some are served")
     sleeps(server)
-    for wire in list(served):
-        wire.close()
 
-    def rest():
+    def close_served():
         are_all = count_served() == len(clients)
-        for wire in [wire for wire in served if wire.fileno() >= 0]:
+        for wire in served:
             wire.close()
         return are_all
-    wait_for(rest, "that the others are served when some have gone")
-    for wire in clients:
-        wire.close()
-    wait_for(lambda: count_descriptors() <= at_rest, "that it has noticed that they have gone")
+    wait_for(close_served, "that the others are served")
+    wait_for(lambda: count_descriptors() <= at_rest, "that it has noticed")
     is_served(server)
 
 
@@ -240,12 +234,9 @@ def test_serve_a_page_in_a_browser_puts_no_job(server):
     for first in (b"POST / HTTP/1.1\r\n", b"GET /x HTTP/1.1\r\n", b"POST /?a=b HTTP/1.0\r\n", b"OPTIONS * HTTP/1.1\r\n"):
         with Wire(server) as wire:
             wire.send(first + PAGE.split(b"\r\n", 1)[1])
-            try:
-                text = wire.until_closed()
-            except ConnectionResetError:
-                text = b""
-            assert b"INSERTED" not in text, text
-    assert server.stat("total-jobs") == "0", "jobs"
+            with contextlib.suppress(ConnectionResetError):
+                wire.until_closed()
+    assert server.stat("total-jobs") == "0"
 
 
 @pytest.mark.options("--max-memory", "8M", "--max-job-size", "1M")
@@ -267,7 +258,6 @@ def test_serve_unfinished_commands_are_limited_altogether(server):
     assert 3 <= put < 40, f"{put} puts were finished"
     wait_for(lambda: server.stat("current-connections") == "1", "that all have gone")
     assert server.stat("current-jobs-ready") == str(put), "jobs"
-    note(server, f"{put} of 40 puts were finished")
 
 
 WATCHED = 10000
@@ -310,7 +300,6 @@ def test_serve_clients_that_watch_many_tubes_delay_no_other(server):
     before = busy(server)
     beside(server, reserve_all)
     each = (busy(server) - before) * 1000 / count / len(wires)
-    note(server, f"{each:.2f} ms for a command")
     assert each < 2 * settings.slowness, f"a reserve takes {each:.2f} ms"
 
 
