@@ -5,41 +5,44 @@
 #include "../base/clock.h"
 #include "../port/system.h"
 
-static const struct htw__clock clocks[HTW__CLOCK_COUNT] = {
-    [HTW_CLOCK_MONOTONIC] = { htw__clock_monotonic_ns, HTW_CLOCK_MONOTONIC, CLOCK_MONOTONIC,
-                              .is_settable = false },
-    [HTW_CLOCK_BOOTTIME] = { htw__clock_boottime_ns, HTW_CLOCK_BOOTTIME, HTW__SYSTEM_BOOTTIME,
-                             .is_settable = false },
-    [HTW_CLOCK_REALTIME] = { htw__clock_realtime_ns, HTW_CLOCK_REALTIME, CLOCK_REALTIME,
-                             .is_settable = true },
-    [HTW_CLOCK_MANUAL] = { .read_ns = NULL, HTW_CLOCK_MANUAL },
-};
+/* A clock, and what stands for it in manual time: `manual` chooses. */
+#define ROW(clock, read_ns, id, is_settable)                                           \
+    case clock: {                                                                      \
+        _Static_assert(clock < HTW__CLOCK_COUNT, "state.h counts the clocks");         \
+        static const struct htw__clock rows[] = { { read_ns, clock, id, is_settable }, \
+                                                  { NULL, clock, id, is_settable } };  \
+        return &rows[manual];                                                          \
+    }
 
-/* What stands for them in manual time. */
-static const struct htw__clock manual_clocks[HTW__SLOT_COUNT] = {
-    [HTW_CLOCK_MONOTONIC] = { .read_ns = NULL, HTW_CLOCK_MONOTONIC },
-    [HTW_CLOCK_BOOTTIME] = { .read_ns = NULL, HTW_CLOCK_BOOTTIME },
-    [HTW_CLOCK_REALTIME] = { .read_ns = NULL, HTW_CLOCK_REALTIME, .is_settable = true },
-};
+/* NULL: there is no such clock. A value of the enumeration without a row stops the compiler. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
+static const struct htw__clock *row_of(enum htw_clock name, bool manual) {
+    switch (name) {
+        ROW(HTW_CLOCK_MONOTONIC, htw__clock_monotonic_ns, CLOCK_MONOTONIC, false)
+        ROW(HTW_CLOCK_BOOTTIME, htw__clock_boottime_ns, HTW__SYSTEM_BOOTTIME, false)
+        ROW(HTW_CLOCK_REALTIME, htw__clock_realtime_ns, CLOCK_REALTIME, true)
+        ROW(HTW_CLOCK_MANUAL, NULL, 0, false)
+    case HTW_CLOCK_DEFAULT:
+        break;
+    }
+    return NULL;
+}
+#pragma GCC diagnostic pop
 
-static bool exists(enum htw_clock clock) {
-    return (unsigned)clock < HTW__CLOCK_COUNT &&
-           (HTW__SYSTEM_HAS_BOOTTIME || clock != HTW_CLOCK_BOOTTIME);
+static const struct htw__clock *clock_of(enum htw_clock name, bool manual) {
+    return HTW__SYSTEM_HAS_BOOTTIME || name != HTW_CLOCK_BOOTTIME ? row_of(name, manual) : NULL;
 }
 
 const struct htw__clock *htw__clock_of(enum htw_clock clock) {
-    if (clock == HTW_CLOCK_DEFAULT)
-        clock = HTW_CLOCK_MONOTONIC;
-    return exists(clock) ? &clocks[clock] : NULL;
+    return clock_of(clock == HTW_CLOCK_DEFAULT ? HTW_CLOCK_MONOTONIC : clock, false);
 }
 
 const struct htw__clock *htw__clock_for(const struct htw_scheduler *scheduler,
                                         enum htw_clock clock) {
     if (clock == HTW_CLOCK_DEFAULT || clock == scheduler->clock->name)
         return scheduler->clock;
-    if (!exists(clock) || clock == HTW_CLOCK_MANUAL)
-        return NULL;
-    return htw__is_manual(scheduler) ? &manual_clocks[clock] : &clocks[clock];
+    return clock == HTW_CLOCK_MANUAL ? NULL : clock_of(clock, htw__is_manual(scheduler));
 }
 
 int64_t htw__own_from_ns(const struct htw_scheduler *scheduler, const struct htw__clock *clock,

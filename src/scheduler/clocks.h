@@ -6,11 +6,11 @@
  * A scheduler has a clock of its own; its timers may use the others, too. In a scheduler with manual
  * time all of them are manual, and each has its own time.
  *
- * A NEW CLOCK is a value of enum htw_clock before HTW_CLOCK_MANUAL, a row in both tables of clocks.c,
- * and a function in base/clock.h. As the own clock of a scheduler it sets the alarm, which knows only
- * some of the kernel's clocks (port/alarm.h). If it can be set, the alarm must treat it as it treats
- * the wall clock. C++ (time.hpp), Python (_scheduler.py) and Rust (time.rs) have an enumeration of
- * their own.
+ * A NEW CLOCK is the next value of enum htw_clock, a row in clocks.c, and the function in base/clock.h
+ * that reads it. What else must change, the compiler asks for. As the own clock of a scheduler it sets
+ * the alarm, which knows only some of the kernel's clocks (port/alarm.h). If it can be set, the alarm
+ * must treat it as it treats the wall clock. C++ (time.hpp), Python (_scheduler.py) and Rust (time.rs)
+ * have an enumeration of their own.
  */
 #ifndef HTW_SRC_SCHEDULER_CLOCKS_H
 #define HTW_SRC_SCHEDULER_CLOCKS_H

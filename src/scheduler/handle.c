@@ -54,8 +54,8 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
     return HTW_MOVED;
 }
 
-/* The move is for the scheduler's own clock, which was read before the shard was locked. Locks the shard, so a
-   sweep of a group (sweep.c) cannot call it. */
+/* The move is for the scheduler's own clock, which was read before the shard was locked. Locks the shard: a sweep of
+   a group (sweep.c), which has locked it, may call move_pending() and move_taken() only. */
 static int move_timer(struct htw_scheduler *scheduler, htw_handle handle, struct move move) {
     struct htw__shard *shard = htw__handle_shard(scheduler, handle);
     if (shard == NULL)

@@ -58,7 +58,7 @@ static int add_clockwork(struct htw__shard *shard, const struct htw__clock *cloc
     /* order: Alarms order it: see `resets`. */
     atomic_fetch_or_explicit(&shard->scheduler->clocks_in_use, 1u << slot, memory_order_relaxed);
     /* order: A thread that finds the clockwork must see it initialized. [relaxed: `two-clocks`] */
-    atomic_store_explicit(&shard->others[slot], clockwork, memory_order_release);
+    atomic_store_explicit(&shard->others[slot - 1], clockwork, memory_order_release);
     return 0;
 }
 
@@ -127,9 +127,8 @@ static void wake(struct htw__clockwork *clockwork) {
 }
 
 void htw__shard_wake(struct htw__shard *shard, unsigned slots) {
-    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
-        if (slots & 1u << slot)
-            wake(htw__shard_clockwork_at(shard, slot));
+    for (; slots != 0; slots &= slots - 1)
+        wake(htw__shard_clockwork_at(shard, (uint32_t)__builtin_ctz(slots)));
 }
 
 /* ---- arming */

@@ -48,9 +48,9 @@ struct htw__shard {
     struct htw__waker *waker;                    /* of the expirer that serves this shard */
     uint32_t index;
     struct htw__site_entry *_Atomic sites; /* see observe.h; NULL: not yet needed */
-    /* The clockworks of other clocks, by slot; NULL until a timer uses the clock. Any thread reads
-       them. */
-    struct htw__clockwork *_Atomic others[HTW__SLOT_COUNT];
+    /* The clockworks of other clocks, by slot from 1 on; NULL until a timer uses the clock. Any thread
+       reads them. */
+    struct htw__clockwork *_Atomic others[HTW__SLOT_COUNT - 1];
     struct htw__slab slab;
     alignas(64) struct htw__lock lock;
     bool closed;               /* stopped: nothing is armed any more */
@@ -180,7 +180,7 @@ static inline struct htw__clockwork *htw__shard_clockwork_at(struct htw__shard *
                                                              uint32_t slot) {
     /* order: The clockwork must be seen initialized. [relaxed: `two-clocks`] */
     return slot == 0 ? &shard->own
-                     : atomic_load_explicit(&shard->others[slot], memory_order_acquire);
+                     : atomic_load_explicit(&shard->others[slot - 1], memory_order_acquire);
 }
 
 /* The clockwork of a clock, created if there is none. Not under the lock. 0, -ENOMEM, -EMFILE,

@@ -87,13 +87,12 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-/* The values of enum htw_clock, of which HTW_CLOCK_MANUAL stays the last. */
+/* One more than the last value of enum htw_clock. */
 #define HTW__CLOCK_COUNT (HTW_CLOCK_MANUAL + 1u)
 
 /* The slot of a clockwork is its place in its shard: 0 is that of the scheduler's own clock, the others
-   are values of enum htw_clock. HTW_CLOCK_MANUAL needs no slot: timers have it only where it is the
-   scheduler's own. Sets of slots are bit masks. */
-#define HTW__SLOT_COUNT (HTW_CLOCK_MANUAL + 0u)
+   are values of enum htw_clock. Sets of slots are bit masks. */
+#define HTW__SLOT_COUNT HTW__CLOCK_COUNT
 
 struct htw__clock;
 struct htw__expirer;

@@ -20,6 +20,7 @@ struct sweep {
        in `ret_ended`. */
     bool (*visit)(struct sweep *sweep, struct htw__record *record,
                   struct htw__timer_end *ret_ended);
+    bool sets_paused, paused; /* the group is paused or resumed at the start */
     struct htw__timer_end ended[HTW__SLICE];
     uint32_t ended_count;
     unsigned wake; /* see htw__clockwork_arm() */
@@ -69,8 +70,8 @@ static void start(struct sweep *sweep) {
     HTW__ANNOTATE_OWN(&sweep->cursor, sizeof(sweep->cursor));
     HTW__ANNOTATE_OWN(&sweep->end, sizeof(sweep->end));
     sweep->group->sweeps++;
-    if (sweep->visit == visit_pause || sweep->visit == visit_resume)
-        sweep->group->paused = sweep->visit == visit_pause;
+    if (sweep->sets_paused)
+        sweep->group->paused = sweep->paused;
     htw__ring_push_front(&sweep->group->members, &sweep->cursor.link);
     htw__ring_push_back(&sweep->group->members, &sweep->end.link);
 }
@@ -137,7 +138,8 @@ static int set_paused(struct htw_group *group, bool paused) {
     int refusal = htw__group_refusal(group);
     if (refusal != 0)
         return refusal;
-    struct sweep sweep = { .group = group, .visit = paused ? visit_pause : visit_resume };
+    struct sweep sweep = { group, .visit = paused ? visit_pause : visit_resume, .sets_paused = true,
+                           .paused = paused };
     run(&sweep, NULL, NULL);
     return 0;
 }

@@ -50,13 +50,13 @@ _OUTCOMES = tuple(Outcome)
 class Clock(enum.IntEnum):
     """The clock of a scheduler, or of one of its timers."""
 
-    DEFAULT = 0  #: of a scheduler: MONOTONIC; of a timer: that of its scheduler
-    MONOTONIC = 1  #: never set; stops while the machine is suspended
-    BOOTTIME = 2  #: never set; continues while the machine is suspended
-    REALTIME = 3  #: the wall clock, in time since 1970; deadlines follow when it is set
+    DEFAULT = lib.HTW_CLOCK_DEFAULT  #: of a scheduler: MONOTONIC; of a timer: that of its scheduler
+    MONOTONIC = lib.HTW_CLOCK_MONOTONIC  #: never set; stops while the machine is suspended
+    BOOTTIME = lib.HTW_CLOCK_BOOTTIME  #: never set; continues while the machine is suspended
+    REALTIME = lib.HTW_CLOCK_REALTIME  #: the wall clock, in time since 1970; deadlines follow when it is set
     #: changes only in ``advance()`` and ``set_clock()``: for tests; then the other clocks of timers
     #: are manual, too
-    MANUAL = 4
+    MANUAL = lib.HTW_CLOCK_MANUAL
 
 
 class Observe(enum.IntFlag):
