@@ -6,7 +6,6 @@
 #include "../base/probe.h"
 #include "../base/user_code.h"
 #include "load.h"
-#include "database/log.h"
 #include "reader.h"
 #include "select.h"
 #include "slot.h"

@@ -121,7 +121,7 @@ static int open_file(struct htw_journal *journal, const char *path,
                      const struct htw_journal_options *options) {
     struct htw__database *database = &journal->database;
     bool is_read_only = journal->is_read_only;
-    int error = htw__database_check_sqlite();
+    int error = htw__database_check_library();
     if (error == 0)
         error = is_read_only ? htw__journal_path_find(&journal->path, path)
                              : htw__journal_path_open(&journal->path, path);

@@ -2,8 +2,6 @@
 /* state.c - what all parts of a journal call: whether a call is refused, the end after a failure, the calls of user code. */
 #include "state.h"
 
-#include "database/log.h"
-
 #include <errno.h>
 #include <stdio.h>
 
@@ -43,7 +41,7 @@ void htw__journal_follow(struct htw_journal *journal) {
 
 void htw__journal_release_database(struct htw_journal *journal) {
     journal->is_in_use = false;
-    if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||
+    if (journal->writer_waits || htw__log_is_long(&journal->database) ||
         journal->database.lacks_space)
         pthread_cond_signal(&journal->work);
     if (journal->look_waits || journal->snapshot_waits || journal->ids_wait > 0)

@@ -2,7 +2,6 @@
 /* stats.c - the statistics of a journal, as a struct and in the text format of Prometheus, and those of its queues. */
 #include "../observe/metrics.h"
 #include "../base/user_code.h"
-#include "database/log.h"
 #include "state.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "../base/thread.h"
 #include "../base/user_code.h"
 #include "lease.h"
-#include "database/log.h"
 #include "reader.h"
 #include "slot.h"
 
@@ -75,7 +74,7 @@ static bool lacks_space(const struct htw_journal *journal) {
 }
 
 static bool is_log_due(const struct htw_journal *journal, const struct pace *pace, int64_t now) {
-    return (htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
+    return (htw__log_is_long(&journal->database) && !journal->has_failed) ||
            (lacks_space(journal) && now >= pace->copy_ns);
 }
 
@@ -160,7 +159,7 @@ static bool has_changes_or_requests(const struct htw_journal *journal) {
 
 static bool may_process(const struct htw_journal *journal) {
     return !journal->is_in_use && !journal->writer_waits && !journal->has_failed &&
-           !htw__log_is_long(&journal->database.log);
+           !htw__log_is_long(&journal->database);
 }
 
 /*

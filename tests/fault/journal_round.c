@@ -2,7 +2,7 @@
 /* journal_round.c - changes, their answers, and the judgement. */
 #include "journal_round.h"
 
-#include "../../src/journal/database/log.h"
+#include "../../src/journal/database/database.h"
 #include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "faulty_vfs.h"

@@ -9,7 +9,7 @@
  * name, the first ones and fewer behind them
  */
 /* holds: journal-4 */
-#include "../../src/journal/database/log.h"
+#include "../../src/journal/database/database.h"
 #include "../support/failing_calls.h"
 #include "../support/process.h"
 #include "../support/test_folder.h"

@@ -9,7 +9,7 @@
  * usage: fault_journal_disk [--all]: each operation; otherwise the first ones, and fewer behind them
  */
 /* holds: journal-1, journal-4, journal-5, journal-10h, journal-14, journal-19, journal-20 */
-#include "../../src/journal/database/log.h"
+#include "../../src/journal/database/database.h"
 #include "../support/failing_calls.h"
 #include "../support/test_folder.h"
 #include "faulty_vfs.h"

@@ -9,7 +9,7 @@
  * usage: fault_journal_full [HTW]: the command
  */
 /* holds: journal-1, journal-10c, journal-19 */
-#include "../../src/journal/database/log.h"
+#include "../../src/journal/database/database.h"
 #include "journal_round.h"
 
 #include <errno.h>

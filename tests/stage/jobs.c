@@ -12,7 +12,7 @@
 /* holds: journal-1, journal-2, journal-3, journal-10a, journal-10c */
 #include "scenes.h"
 
-#include "../../src/journal/database/log.h"
+#include "../../src/journal/database/database.h"
 
 #include <htw/journal_inspect.h>
 

@@ -3,6 +3,7 @@
 #include "blocks.h"
 
 #include "../../base/random.h"
+#include "statements.h"
 
 #include <string.h>
 
@@ -57,7 +58,7 @@ uint64_t htw__ids_give(struct htw__ids *self, uint64_t place) {
 
 int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t last,
                          struct htw__scan_row *rows, size_t capacity, bool *ret_more) {
-    struct sqlite3_stmt *statement = self->statements[HTW__SCAN];
+    struct sqlite3_stmt *statement = self->sqlite->statements[HTW__SCAN];
     int64_t count = 0;
     size_t read = 0;
     int result;
@@ -82,7 +83,7 @@ int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t la
 }
 
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t first = first_of(id), *entry = entry_of(&self->blocks, id);
+    uint64_t first = first_of(id), *entry = entry_of(&self->sqlite->blocks, id);
     if (is_of_block(*entry, id)) {
         ++*entry;
         return 0;
@@ -95,7 +96,7 @@ int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
 }
 
 static int remove_block(struct htw__database *self, uint64_t place, uint64_t id) {
-    uint64_t *entry = entry_of(&self->blocks, id);
+    uint64_t *entry = entry_of(&self->sqlite->blocks, id);
     if (is_of_block(*entry, id))
         *entry = 0;
     return htw__statement_run(self, HTW__DELETE_BLOCK,
@@ -104,7 +105,7 @@ static int remove_block(struct htw__database *self, uint64_t place, uint64_t id)
 
 /* The jobs of the block of this id, those alone that were not moved: at least, if there are more rows than `most`. */
 static int count_jobs(struct htw__database *self, uint64_t id, unsigned most, unsigned *ret_jobs) {
-    struct sqlite3_stmt *statement = self->statements[HTW__COUNT_JOBS];
+    struct sqlite3_stmt *statement = self->sqlite->statements[HTW__COUNT_JOBS];
     uint64_t first = first_of(id);
     int result = htw__statement_run(
         self, HTW__COUNT_JOBS,
@@ -136,7 +137,7 @@ void htw__blocks_found_empty(struct htw__blocks *self, uint64_t first, uint64_t 
 }
 
 int htw__blocks_sweep(struct htw__database *self, size_t rest) {
-    struct htw__blocks *blocks = &self->blocks;
+    struct htw__blocks *blocks = &self->sqlite->blocks;
     int error = 0;
     while (blocks->count > rest && error == 0) {
         struct htw__empty_block block = blocks->empty[blocks->first];
@@ -158,8 +159,8 @@ bool htw__blocks_have_more(struct htw__blocks *self, uint64_t id) {
 }
 
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t *entry = entry_of(&self->blocks, id);
-    if (htw__blocks_have_more(&self->blocks, id)) {
+    uint64_t *entry = entry_of(&self->sqlite->blocks, id);
+    if (htw__blocks_have_more(&self->sqlite->blocks, id)) {
         --*entry;
         return 0;
     }
@@ -170,7 +171,7 @@ int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
     int error = count_jobs(self, id, has_row ? HTW__BLOCK_IDS : LOOK, &jobs);
     if (error != 0)
         return error;
-    if (jobs == 0 && !add(&self->blocks, id, place))
+    if (jobs == 0 && !add(&self->sqlite->blocks, id, place))
         return remove_block(self, place, id);
     if (jobs > 0 || has_row)
         *entry = number_of(id) << COUNT_BITS | jobs;

@@ -23,6 +23,8 @@
 #include "database.h"
 #include "place.h"
 
+struct htw__blocks;
+
 /* So many are reserved by each commit. */
 #define HTW__IDS_AHEAD (UINT64_C(1) << 20)
 

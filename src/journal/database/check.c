@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check.c - whether a file is whole and its tables agree with each other. */
 #include "../../base/user_code.h"
-#include "log.h"
+#include "statements.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,8 @@ static void tell(struct problems *self, const char *problem) {
 static int ask(struct problems *self, const char *query, const char *problem) {
     char text[256];
     struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(self->database->connection, query, -1, &statement, NULL);
+    int result =
+        sqlite3_prepare_v2(self->database->sqlite->connection, query, -1, &statement, NULL);
     while (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *row = (const char *)sqlite3_column_text(statement, 0);
         if (row == NULL || strcmp(row, problem == NULL ? "ok" : "0") == 0)

@@ -3,6 +3,7 @@
 #include "log.h"
 
 #include "error.h"
+#include "statements.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ int htw__log_checkpoint_pages = 4096; /* 16 MiB */
 
 sqlite3_file *htw__database_file(const struct htw__database *self, int which) {
     sqlite3_file *file = NULL;
-    int result = sqlite3_file_control(self->connection, "main", which, &file);
+    int result = sqlite3_file_control(self->sqlite->connection, "main", which, &file);
     return result == SQLITE_OK && file != NULL && file->pMethods != NULL ? file : NULL;
 }
 
@@ -58,7 +59,7 @@ static int copy_onto_itself(sqlite3_file *file, unsigned char *buffer, int capac
  */
 static int rewrite(struct htw__database *self) {
     enum { CAPACITY = 64 * 1024 };
-    int result = sqlite3_exec(self->connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    int result = sqlite3_exec(self->sqlite->connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result != SQLITE_OK)
         return result;
     sqlite3_file *file = htw__database_file(self, SQLITE_FCNTL_JOURNAL_POINTER);
@@ -67,7 +68,7 @@ static int rewrite(struct htw__database *self) {
         result = buffer == NULL ? SQLITE_NOMEM : copy_onto_itself(file, buffer, CAPACITY);
         sqlite3_free(buffer);
     }
-    int ended = sqlite3_exec(self->connection, "ROLLBACK", NULL, NULL, NULL);
+    int ended = sqlite3_exec(self->sqlite->connection, "ROLLBACK", NULL, NULL, NULL);
     return result == SQLITE_OK ? ended : result;
 }
 
@@ -83,12 +84,12 @@ static int note_pages(void *context, struct sqlite3 *connection, const char *nam
 }
 
 void htw__log_init(struct htw__database *self) {
-    struct htw__log *log = &self->log;
+    struct htw__log *log = &self->sqlite->log;
     bool is_followed = htw__database_has_log(self);
     *log = (struct htw__log) { .checkpoint_at = is_followed ? htw__log_checkpoint_pages : INT_MAX,
                                .is_rewritten = !is_followed };
     if (is_followed)
-        sqlite3_wal_hook(self->connection, note_pages, log);
+        sqlite3_wal_hook(self->sqlite->connection, note_pages, log);
 }
 
 static int get_status(const char *name, struct stat *status) {
@@ -103,7 +104,7 @@ uint64_t htw__log_bytes(const char *name) {
 }
 
 bool htw__log_is_in_place(struct htw__database *self) {
-    struct htw__log *log = &self->log;
+    struct htw__log *log = &self->sqlite->log;
     struct stat status;
     if (!htw__database_has_log(self))
         return true;
@@ -116,13 +117,13 @@ bool htw__log_is_in_place(struct htw__database *self) {
 
 /* ---- copying it */
 
-bool htw__log_is_long(const struct htw__log *log) {
-    return log->pages >= log->checkpoint_at;
+bool htw__log_is_long(const struct htw__database *self) {
+    return self->sqlite->log.pages >= self->sqlite->log.checkpoint_at;
 }
 
 /* A result of SQLite; SQLITE_BUSY: later. `ret_is_whole`: not only up to where a reader is. */
 static int checkpoint(struct htw__database *self, bool *ret_is_whole) {
-    struct htw__log *log = &self->log;
+    struct htw__log *log = &self->sqlite->log;
     int pages = 0, copied = 0;
     *ret_is_whole = false;
     if (!log->is_rewritten) {
@@ -133,8 +134,8 @@ static int checkpoint(struct htw__database *self, bool *ret_is_whole) {
     }
     /* If a reader keeps the log from beginning again, it grows meanwhile. */
     log->checkpoint_at = log->pages + htw__log_checkpoint_pages;
-    int result = sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_PASSIVE,
-                                           &pages, &copied);
+    int result = sqlite3_wal_checkpoint_v2(self->sqlite->connection, NULL,
+                                           SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
     *ret_is_whole = copied >= pages;
     return result;
 }
@@ -159,19 +160,10 @@ static int extend(struct htw__database *self, sqlite3_file *file, sqlite3_int64 
  * commit says so, and a file that a power cut then makes shorter is damaged for SQLite.
  */
 static int sync_room(struct htw__database *self, sqlite3_file *file) {
-    if (self->log.pages > 0)
+    if (self->sqlite->log.pages > 0)
         return 0;
     int result = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
     return result == SQLITE_OK ? 0 : htw__database_fail(self, result_of(file, result));
-}
-
-/* A result of SQLite that is a number. */
-static int64_t number(struct htw__database *self, enum htw__statement which) {
-    int64_t value = htw__statement_step(self, which);
-    if (value == 1)
-        value = sqlite3_column_int64(self->statements[which], 0);
-    sqlite3_reset(self->statements[which]);
-    return value;
 }
 
 static void measure(struct htw__database *self) {
@@ -179,26 +171,27 @@ static void measure(struct htw__database *self) {
     sqlite3_int64 size = 0;
     if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         size = 0;
-    self->file_bytes = size;
+    self->sqlite->file_bytes = size;
 }
 
 /* The file is at least as long as so many pages. */
-static int cover(struct htw__database *self, int64_t more) {
-    int64_t pages = number(self, HTW__PAGE_COUNT);
+static int cover(struct htw__database *self, unsigned more) {
+    uint64_t pages, *page_size = &self->sqlite->page_size;
     sqlite3_file *file;
-    if (pages < 0)
-        return (int)pages;
-    if (self->page_size == 0)
-        self->page_size = number(self, HTW__PAGE_SIZE);
-    int64_t wanted = (pages + more) * self->page_size;
-    if (wanted <= self->file_bytes ||
+    int result = htw__statement_number(self, HTW__PAGE_COUNT, NULL, 0, &pages);
+    if (result == 1 && *page_size == 0)
+        result = htw__statement_number(self, HTW__PAGE_SIZE, NULL, 0, page_size);
+    if (result < 0)
+        return result;
+    int64_t wanted = (int64_t)((pages + more) * *page_size);
+    if (wanted <= self->sqlite->file_bytes ||
         (file = htw__database_file(self, SQLITE_FCNTL_FILE_POINTER)) == NULL)
         return 0;
     int error = extend(self, file, wanted);
     if (error == 0)
         error = sync_room(self, file);
     if (error == 0)
-        self->file_bytes = wanted;
+        self->sqlite->file_bytes = wanted;
     return error;
 }
 
@@ -206,19 +199,19 @@ int htw__room_secure(struct htw__database *self, bool frees) {
     if (!htw__database_has_log(self))
         return 0;
     int error = cover(self, frees ? 0 : ROOM_PAGES);
-    if (error != 0 || frees || self->has_log_room)
+    if (error != 0 || frees || self->sqlite->has_log_room)
         return error;
     sqlite3_file *log = htw__database_file(self, SQLITE_FCNTL_JOURNAL_POINTER);
     if (log != NULL)
         error = extend(self, log, LOG_ROOM);
-    self->has_log_room = error == 0;
+    self->sqlite->has_log_room = error == 0;
     return error;
 }
 
 /* If there is space. */
 static void make_again(struct htw__database *self) {
     measure(self);
-    if (htw__database_has_log(self) && self->is_open && self->has_log_room)
+    if (htw__database_has_log(self) && self->sqlite->is_open && self->sqlite->has_log_room)
         (void)cover(self, ROOM_PAGES);
 }
 
@@ -241,10 +234,10 @@ int htw__room_copy_log(struct htw__database *self) {
 bool htw__room_regain(struct htw__database *self) {
     if (!htw__database_has_log(self) || self->is_distrusted)
         return false;
-    sqlite3_busy_timeout(self->connection, PATIENCE_MS);
-    int result =
-        sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
-    sqlite3_busy_timeout(self->connection, HTW__DATABASE_BUSY_MS);
+    sqlite3_busy_timeout(self->sqlite->connection, PATIENCE_MS);
+    int result = sqlite3_wal_checkpoint_v2(self->sqlite->connection, NULL,
+                                           SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+    sqlite3_busy_timeout(self->sqlite->connection, HTW__DATABASE_BUSY_MS);
     if (result != SQLITE_OK && (result & 0xff) != SQLITE_BUSY)
         (void)htw__database_fail(self, result);
     make_again(self);
@@ -267,10 +260,11 @@ void htw__room_leave(struct htw__database *self) {
     sqlite3_file *log = htw__database_file(self, SQLITE_FCNTL_JOURNAL_POINTER);
     int keeps = 1;
     if (!htw__database_has_log(self) || log == NULL || !is_scarce(self) ||
-        sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) !=
-            SQLITE_OK ||
+        sqlite3_wal_checkpoint_v2(self->sqlite->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
+                                  NULL) != SQLITE_OK ||
         extend(self, log, LOG_ROOM) != 0)
         return;
-    (void)sqlite3_exec(self->connection, "PRAGMA journal_size_limit = -1", NULL, NULL, NULL);
-    (void)sqlite3_file_control(self->connection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps);
+    (void)sqlite3_exec(self->sqlite->connection, "PRAGMA journal_size_limit = -1", NULL, NULL,
+                       NULL);
+    (void)sqlite3_file_control(self->sqlite->connection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps);
 }

@@ -20,31 +20,15 @@
 /* From now on, commits are followed. Nothing is done with the log of a program. */
 void htw__log_init(struct htw__database *self);
 
-/* The size of the log of the file of this name. For any thread. */
-uint64_t htw__log_bytes(const char *name);
-
 /* Whether the log is still beside the file. SQLite does not notice that it is not. */
 bool htw__log_is_in_place(struct htw__database *self);
-
-/* Whether the log is to be copied into the file. */
-bool htw__log_is_long(const struct htw__log *log);
-
-/* The file of SQLITE_FCNTL_FILE_POINTER, or the log of _JOURNAL_POINTER; NULL: there is none. */
-struct sqlite3_file *htw__database_file(const struct htw__database *self, int which);
 
 /* What an earlier process has added to the file is on the disk then: at the open, before the first commit. */
 int htw__room_keep(struct htw__database *self);
 
-/* Copies the log into the file, and makes the room again. Returns whether it was possible now, or a negative errno. */
-int htw__room_copy_log(struct htw__database *self);
-
 /* Before a commit: the file has space for all pages of the transaction, and, unless it `frees`, the room is there. 0,
    -ENOSPC or another error. */
 int htw__room_secure(struct htw__database *self, bool frees);
-
-/* After a change has found no space: copies the log, and waits a moment for those that read it. Whether another try may
-   succeed. */
-bool htw__room_regain(struct htw__database *self);
 
 /* Before the file is closed: where the disk is nearly full, the log stays, as zeros, so that no other program takes its space. */
 void htw__room_leave(struct htw__database *self);

@@ -2,6 +2,7 @@
 /* queue_rows.c - reads and writes the rows of queues. */
 #include "../queue.h"
 #include "error.h"
+#include "statements.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,12 +70,12 @@ static int load_queue(struct htw__queues *queues, struct sqlite3_stmt *row) {
 int htw__queues_load(struct htw__queues *queues, struct htw__database *database) {
     int result = 0, error = 0;
     while (error == 0 && (result = htw__statement_step(database, HTW__READ_QUEUES)) == 1)
-        error = load_queue(queues, database->statements[HTW__READ_QUEUES]);
+        error = load_queue(queues, database->sqlite->statements[HTW__READ_QUEUES]);
     return error == 0 ? result : error;
 }
 
 int htw__queues_count_due(struct htw__queues *queues, struct htw__database *database, int64_t now) {
-    struct sqlite3_stmt *row = database->statements[HTW__COUNT_DUE];
+    struct sqlite3_stmt *row = database->sqlite->statements[HTW__COUNT_DUE];
     uint64_t last_place = htw__place_delayed(now, UINT32_MAX);
     int result;
     htw__statement_bind(database, HTW__COUNT_DUE, HTW__NUMBERS((int64_t)last_place, now));
@@ -94,7 +95,7 @@ int htw__queues_count_due(struct htw__queues *queues, struct htw__database *data
 }
 
 static int write_queue(struct htw__queue *queue, struct htw__database *database) {
-    struct sqlite3_stmt *statement = database->statements[HTW__STORE_QUEUE];
+    struct sqlite3_stmt *statement = database->sqlite->statements[HTW__STORE_QUEUE];
     int64_t number = (int64_t)queue->number;
     struct htw__queue_counts counts = queue->counts;
     htw__counts_add(&counts, &queue->added);

@@ -2,8 +2,9 @@
 /* rows.c - the rows of jobs, of those that were moved, and of the inbox. */
 #include "rows.h"
 
-#include "blocks.h"
 #include "error.h"
+#include "blocks.h"
+#include "statements.h"
 
 #include <errno.h>
 
@@ -27,10 +28,10 @@ static void bind_number(struct sqlite3_stmt *statement, int index, int64_t numbe
 }
 
 static int insert_row(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
-    struct sqlite3_stmt *statement = self->statements[HTW__INSERT];
+    struct sqlite3_stmt *statement = self->sqlite->statements[HTW__INSERT];
     sqlite3_bind_int64(statement, 1, (int64_t)id);
     sqlite3_bind_int64(statement, 2, row->deadline_ns);
-    htw__statement_bind_optional(statement, 3, row->key, row->key_size);
+    sqlite3_bind_blob64(statement, 3, row->key, row->key_size, SQLITE_STATIC);
     htw__statement_bind_blob(statement, 4, row->payload, row->payload_size);
     bind_number(statement, 5, row->queue);
     bind_number(statement, 6, row->priority);
@@ -44,8 +45,8 @@ static int insert_row(struct htw__database *self, uint64_t id, const struct htw_
 
 /* Numbers of the order of putting and of burying rise over all opens. */
 static void note_put(struct htw__database *self, int64_t put_us) {
-    if (self->added.last_put_us < put_us)
-        self->added.last_put_us = put_us;
+    if (self->sqlite->added.last_put_us < put_us)
+        self->sqlite->added.last_put_us = put_us;
 }
 
 /* ---- reading a job */
@@ -53,7 +54,7 @@ static void note_put(struct htw__database *self, int64_t put_us) {
 /* By a statement whose columns are those of FETCH; that is to be reset if this returns 0. */
 static int read_row(struct htw__database *self, enum htw__statement which, uint64_t id,
                     struct htw__job_row *ret_row) {
-    struct sqlite3_stmt *statement = self->statements[which];
+    struct sqlite3_stmt *statement = self->sqlite->statements[which];
     int result = htw__statement_run(self, which, HTW__NUMBERS((int64_t)id));
     if (result != 1)
         return result == 0 ? -ENOENT : result;
@@ -74,7 +75,7 @@ static int read_row(struct htw__database *self, enum htw__statement which, uint6
     };
     /* A blob of which no copy could be made looks like an empty one. */
     bool no_memory = ret_row->payload == NULL || (has_key && key == NULL);
-    if (!no_memory || (sqlite3_errcode(self->connection) & 0xff) != SQLITE_NOMEM)
+    if (!no_memory || (sqlite3_errcode(self->sqlite->connection) & 0xff) != SQLITE_NOMEM)
         return 0;
     sqlite3_reset(statement);
     return htw__database_fail(self, SQLITE_NOMEM);
@@ -84,9 +85,9 @@ static int read_row(struct htw__database *self, enum htw__statement which, uint6
 
 /* -ENOENT: the job was not moved. */
 static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__whereabouts *ret) {
-    if (!self->has_moved)
+    if (!self->sqlite->has_moved)
         return -ENOENT;
-    struct sqlite3_stmt *statement = self->statements[HTW__FETCH_MOVED];
+    struct sqlite3_stmt *statement = self->sqlite->statements[HTW__FETCH_MOVED];
     int result = htw__statement_run(self, HTW__FETCH_MOVED, HTW__NUMBERS((int64_t)id));
     if (result != 1)
         return result == 0 ? -ENOENT : result;
@@ -110,7 +111,7 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
 
 static int store_moved(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
     const struct htw__counters *counters = &to->counters;
-    self->has_moved = true;
+    self->sqlite->has_moved = true;
     return htw__statement_run(self, HTW__STORE_MOVED,
                               HTW__NUMBERS((int64_t)id, (int64_t)to->place, to->rank,
                                            to->deadline_ns, to->priority, to->is_leased,
@@ -122,7 +123,7 @@ static int store_moved(struct htw__database *self, uint64_t id, const struct htw
 static int read_place(struct htw__database *self, uint64_t id, uint64_t *ret_place) {
     struct htw__job_row row;
     int error = read_row(self, HTW__PUT_AS, id, &row);
-    sqlite3_reset(self->statements[HTW__PUT_AS]);
+    sqlite3_reset(self->sqlite->statements[HTW__PUT_AS]);
     if (error == 0)
         *ret_place = htw__database_where_put(&row).place;
     return error;
@@ -133,7 +134,7 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
     int error = insert_row(self, id, row);
     if (error != 0)
         return error;
-    self->added.jobs++;
+    self->sqlite->added.jobs++;
     note_put(self, row->put_us);
     return id < self->ids_end ? htw__blocks_use(self, id, where.place)
                               : store_moved(self, id, &where);
@@ -154,32 +155,31 @@ int htw__database_move(struct htw__database *self, uint64_t id, const struct htw
 
 /* ---- keys and ends */
 
-static int remove_row(struct htw__database *self, uint64_t id) {
-    int error = htw__statement_run(self, HTW__DELETE, HTW__NUMBERS((int64_t)id));
-    if (error != 0)
-        return error;
-    if (sqlite3_changes(self->connection) == 0)
-        return -ENOENT;
-    self->added.jobs--;
-    return self->has_moved ? htw__statement_run(self, HTW__DELETE_MOVED, HTW__NUMBERS((int64_t)id))
-                           : 0;
+/* By its id, which alone it binds. -ENOENT: it is not there. */
+static int delete_row(struct htw__database *self, enum htw__statement which, uint64_t id) {
+    int error = htw__statement_run(self, which, HTW__NUMBERS((int64_t)id));
+    return error == 0 && sqlite3_changes(self->sqlite->connection) == 0 ? -ENOENT : error;
 }
 
 /* The place where it was put is asked for if it is the last of its block that is known. */
 int htw__database_remove(struct htw__database *self, uint64_t id) {
     uint64_t place = HTW__PLACE_NONE;
-    int error = htw__blocks_have_more(&self->blocks, id) ? 0 : read_place(self, id, &place);
+    int error = htw__blocks_have_more(&self->sqlite->blocks, id) ? 0 : read_place(self, id, &place);
     if (error == 0)
-        error = remove_row(self, id);
+        error = delete_row(self, HTW__DELETE, id);
+    if (error != 0)
+        return error;
+    self->sqlite->added.jobs--;
+    if (self->sqlite->has_moved)
+        error = htw__statement_run(self, HTW__DELETE_MOVED, HTW__NUMBERS((int64_t)id));
     return error == 0 ? htw__blocks_leave(self, id, place) : error;
 }
 
 static int find_key(struct htw__database *self, enum htw__statement which, const void *key,
                     size_t key_size, uint64_t *ret_id) {
-    htw__statement_bind_blob(self->statements[which], 1, key, key_size);
-    int result = htw__statement_step(self, which);
-    *ret_id = result == 1 ? (uint64_t)sqlite3_column_int64(self->statements[which], 0) : 0;
-    sqlite3_reset(self->statements[which]);
+    *ret_id = 0;
+    htw__statement_bind_blob(self->sqlite->statements[which], 1, key, key_size);
+    int result = htw__statement_number(self, which, NULL, 0, ret_id);
     return result < 0 ? result : 0;
 }
 
@@ -206,7 +206,7 @@ int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job
 }
 
 void htw__database_fetch_end(struct htw__database *self) {
-    sqlite3_reset(self->statements[HTW__FETCH]);
+    sqlite3_reset(self->sqlite->statements[HTW__FETCH]);
 }
 
 /* ---- the inbox: putting into it, in a transaction of the caller */
@@ -260,7 +260,7 @@ int htw__inbox_put(struct sqlite3 *connection, struct htw_job *job) {
 int htw__inbox_next(struct htw__database *database, uint64_t after, struct htw__job_row *ret_row,
                     uint64_t *ret_id, const char **ret_queue) {
     enum { QUEUE = 7, ID = 8 };
-    struct sqlite3_stmt *statement = database->statements[HTW__NEXT_INBOX];
+    struct sqlite3_stmt *statement = database->sqlite->statements[HTW__NEXT_INBOX];
     int error = read_row(database, HTW__NEXT_INBOX, after, ret_row);
     if (error != 0)
         return error;
@@ -274,17 +274,16 @@ int htw__inbox_next(struct htw__database *database, uint64_t after, struct htw__
 }
 
 void htw__inbox_next_end(struct htw__database *database) {
-    sqlite3_reset(database->statements[HTW__NEXT_INBOX]);
+    sqlite3_reset(database->sqlite->statements[HTW__NEXT_INBOX]);
 }
 
 int htw__inbox_leave(struct htw__database *database, uint64_t id) {
-    int error = htw__statement_run(database, HTW__DELETE_INBOX, HTW__NUMBERS((int64_t)id));
-    return error == 0 && sqlite3_changes(database->connection) == 0 ? -ENOENT : error;
+    return delete_row(database, HTW__DELETE_INBOX, id);
 }
 
 int htw__inbox_remove(struct htw__database *database, uint64_t id) {
     int error = database->is_guest ? htw__inbox_leave(database, id) : -ENOENT;
-    database->added.inbox += error == 0;
+    database->sqlite->added.inbox += error == 0;
     return error;
 }
 

@@ -19,6 +19,8 @@
 #include "database.h"
 #include "place.h"
 
+struct sqlite3; /* of a guest: htw/journal_guest.h */
+
 /* ---- jobs */
 
 /* How often this has happened to a job. */

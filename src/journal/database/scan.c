@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.c - the jobs of places, in order. */
-#include "blocks.h"
 #include "rows.h"
+#include "blocks.h"
+#include "statements.h"
 
 /* Of a call: places and blocks may have few jobs, or none. */
 #define ROUNDS_MAX 128u
@@ -10,12 +11,11 @@
 
 int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,
                              uint64_t *ret_place) {
-    int result = htw__statement_run(self, HTW__NEXT_PLACE, HTW__NUMBERS((int64_t)first));
+    uint64_t place;
+    int result = htw__statement_number(self, HTW__NEXT_PLACE, HTW__NUMBERS((int64_t)first), &place);
     *ret_place = HTW__PLACE_NONE;
     if (result != 1)
         return result;
-    uint64_t place = (uint64_t)sqlite3_column_int64(self->statements[HTW__NEXT_PLACE], 0);
-    sqlite3_reset(self->statements[HTW__NEXT_PLACE]);
     if (place < first)
         return htw__database_distrust(self, "the table of places is damaged");
     if (place <= last)
@@ -55,16 +55,14 @@ struct part {
 
 /* `ret_entered` is false: there is no further block. */
 static int enter_block(struct htw__database *self, struct htw__scan *scan, bool *ret_entered) {
-    struct sqlite3_stmt *statement = self->statements[HTW__NEXT_BLOCK];
+    uint64_t first;
     if (scan->block != 0 && !scan->block_has_jobs)
-        htw__blocks_found_empty(&self->blocks, scan->block, scan->place);
-    int result = htw__statement_run(self, HTW__NEXT_BLOCK,
-                                    HTW__NUMBERS((int64_t)scan->place, (int64_t)scan->block));
+        htw__blocks_found_empty(&self->sqlite->blocks, scan->block, scan->place);
+    int result = htw__statement_number(
+        self, HTW__NEXT_BLOCK, HTW__NUMBERS((int64_t)scan->place, (int64_t)scan->block), &first);
     *ret_entered = result == 1;
     if (result != 1)
         return result;
-    uint64_t first = (uint64_t)sqlite3_column_int64(statement, 0);
-    sqlite3_reset(statement);
     if (first <= scan->block || first % HTW__BLOCK_IDS != 0 || first > HTW__ID_MAX)
         return htw__database_distrust(self, "the table of blocks is damaged");
     scan->block = first;
@@ -97,8 +95,8 @@ static int read_put(struct htw__database *self, struct htw__scan *scan, struct p
 
 static int read_moved(struct htw__database *self, const struct htw__scan *scan, struct part *part,
                       size_t capacity) {
-    struct sqlite3_stmt *statement = self->statements[HTW__SCAN_MOVED];
-    part->is_last = !self->has_moved;
+    struct sqlite3_stmt *statement = self->sqlite->statements[HTW__SCAN_MOVED];
+    part->is_last = !self->sqlite->has_moved;
     if (part->is_last)
         return 0;
     htw__statement_bind(

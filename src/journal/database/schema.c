@@ -3,9 +3,9 @@
 #include "schema.h"
 
 #include "error.h"
+#include "statements.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_look.c - peeking and listing beside commits: what a look sees, waits for, keeps, and holds up. */
-#include "../../../src/journal/database/log.h"
+#include "../../../src/journal/database/database.h"
 #include "../../../src/journal/state.h"
 #include "journal_fixture.h"
 

@@ -6,12 +6,12 @@
 /* holds: journal-14b */
 #include "../../../src/journal/database/blocks.h"
 #include "../../../src/journal/database/rows.h"
+#include "../../../src/journal/database/statements.h"
 #include "../../support/random.h"
 #include "../../support/test_folder.h"
 #include "../unit.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void commit(void) {
 
 static int64_t number_of(const char *text) {
     struct sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(database.connection, text, -1, &statement, NULL),
+    assert_int_equal(sqlite3_prepare_v2(database.sqlite->connection, text, -1, &statement, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
     int64_t number = sqlite3_column_int64(statement, 0);
@@ -163,7 +163,7 @@ ROWS_TEST(rows_of_blocks_do_not_gather) {
 }
 
 static int looks(void) {
-    return sqlite3_stmt_status(database.statements[HTW__COUNT_JOBS], SQLITE_STMTSTATUS_RUN, 1);
+    return sqlite3_stmt_status(database.sqlite->statements[HTW__COUNT_JOBS], SQLITE_STMTSTATUS_RUN, 1);
 }
 
 /* A look counts jobs of a block; a few are enough for all ends. */
@@ -221,7 +221,7 @@ ROWS_TEST(rows_of_a_block_that_was_empty_stay_with_its_next_job) {
 }
 
 ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
-    assert_int_equal(sqlite3_exec(database.connection, "INSERT INTO htw_block VALUES (5, 300)",
+    assert_int_equal(sqlite3_exec(database.sqlite->connection, "INSERT INTO htw_block VALUES (5, 300)",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     assert_int_equal(scan(), -EIO);

@@ -3,14 +3,13 @@
  * test_rules.c - the rules of state.h that no answer of a call shows: what happens under the lock, what
  * without it, and the bounds of the parts.
  */
-#include "../../../src/journal/change.h"
+#include "../../../src/journal/database/statements.h"
 #include "../../../src/journal/state.h"
 #include "../../../src/journal/writer.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -292,30 +291,29 @@ JOURNAL_TEST(journal_jobs_that_are_put_during_a_scan_come_once) {
 
 /* A journal in which nothing is to be done. */
 static struct htw_journal *idle_journal(void) {
-    struct htw_journal *journal = calloc(1, sizeof(*journal));
-    assert_non_null(journal);
-    journal->slot_count = 1;
-    journal->reader.next_bucket = HTW__BUCKET_NONE;
-    journal->database.log.checkpoint_at = 1;
-    journal->guest.look_ns = HTW_NEVER_NS;
-    assert_true(htw__writer_is_idle(journal));
-    return journal;
+    static struct htw__sqlite sqlite;
+    static struct htw_journal journal;
+    sqlite.log = (struct htw__log) { .checkpoint_at = 1 };
+    journal = (struct htw_journal) { .database.sqlite = &sqlite,
+                                     .slot_count = 1,
+                                     .reader.next_bucket = HTW__BUCKET_NONE,
+                                     .guest.look_ns = HTW_NEVER_NS };
+    assert_true(htw__writer_is_idle(&journal));
+    return &journal;
 }
 
 /* Callers that commit one change after the other would keep the database from a writer that waits for it. Changes are
    made in their order, and several callers share a commit. */
 UNIT_TEST(commit_is_left_to_the_writer_where_there_is_more_to_do) {
-    enum { CASES = 6 };
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < 6; i++) {
         struct htw_journal *journal = idle_journal();
         struct htw__change change;
         journal->writer_waits = i == 0;
         journal->reader.is_scanning = i == 1;
-        journal->database.log.pages = i == 2;
+        journal->database.sqlite->log.pages = i == 2;
         journal->is_in_use = i == 3;
         journal->first = i == 4 ? &change : NULL;
         journal->last_callers = i == 5 ? 2 : 1;
         assert_false(htw__writer_is_idle(journal));
-        free(journal);
     }
 }
