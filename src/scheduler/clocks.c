@@ -14,10 +14,12 @@
         return &rows[manual];                                                          \
     }
 
-/* NULL: there is no such clock. A value of the enumeration without a row stops the compiler. */
+/* NULL: there is no such clock here. A value of the enumeration without a row stops the compiler. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
 static const struct htw__clock *row_of(enum htw_clock name, bool manual) {
+    if (!HTW__SYSTEM_HAS_BOOTTIME && name == HTW_CLOCK_BOOTTIME)
+        return NULL;
     switch (name) {
         ROW(HTW_CLOCK_MONOTONIC, htw__clock_monotonic_ns, CLOCK_MONOTONIC, false)
         ROW(HTW_CLOCK_BOOTTIME, htw__clock_boottime_ns, HTW__SYSTEM_BOOTTIME, false)
@@ -30,19 +32,15 @@ static const struct htw__clock *row_of(enum htw_clock name, bool manual) {
 }
 #pragma GCC diagnostic pop
 
-static const struct htw__clock *clock_of(enum htw_clock name, bool manual) {
-    return HTW__SYSTEM_HAS_BOOTTIME || name != HTW_CLOCK_BOOTTIME ? row_of(name, manual) : NULL;
-}
-
 const struct htw__clock *htw__clock_of(enum htw_clock clock) {
-    return clock_of(clock == HTW_CLOCK_DEFAULT ? HTW_CLOCK_MONOTONIC : clock, false);
+    return row_of(clock == HTW_CLOCK_DEFAULT ? HTW_CLOCK_MONOTONIC : clock, false);
 }
 
 const struct htw__clock *htw__clock_for(const struct htw_scheduler *scheduler,
                                         enum htw_clock clock) {
     if (clock == HTW_CLOCK_DEFAULT || clock == scheduler->clock->name)
         return scheduler->clock;
-    return clock == HTW_CLOCK_MANUAL ? NULL : clock_of(clock, htw__is_manual(scheduler));
+    return clock == HTW_CLOCK_MANUAL ? NULL : row_of(clock, htw__is_manual(scheduler));
 }
 
 int64_t htw__own_from_ns(const struct htw_scheduler *scheduler, const struct htw__clock *clock,

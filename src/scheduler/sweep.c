@@ -31,34 +31,22 @@ static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
     return htw__cancel_locked(sweep->group->shard, record, ret_ended) == HTW_CANCELLED;
 }
 
-static bool visit_pause(struct sweep *sweep, struct htw__record *record,
-                        struct htw__timer_end *ret_ended) {
+/* Pauses or resumes a timer as its group is now: another sweep may have changed that meanwhile. */
+static bool visit_paused(struct sweep *sweep, struct htw__record *record,
+                         struct htw__timer_end *ret_ended) {
     (void)ret_ended;
-    struct htw__shard *shard = sweep->group->shard;
     struct htw__attributes *attributes = record->attributes;
     uint64_t status = htw__status_of(record);
-    if (attributes->paused)
+    if (attributes->paused == sweep->group->paused)
         return false;
     int64_t now_ns = htw__clockwork_now_ns(attributes->clockwork);
-    if (htw__status_state(status) == HTW__PENDING) {
-        htw__attributes_arm(shard, record, attributes, now_ns, &sweep->wake);
+    if (attributes->paused) {
+        htw__attributes_resume(record, attributes, now_ns);
     } else if (htw__status_state(status) == HTW__QUEUED) {
         htw__status_set(record, status | HTW__REARM); /* its runner makes it PENDING again */
         htw__attributes_pause(record, attributes, now_ns);
     }
-    return false;
-}
-
-static bool visit_resume(struct sweep *sweep, struct htw__record *record,
-                         struct htw__timer_end *ret_ended) {
-    (void)ret_ended;
-    struct htw__attributes *attributes = record->attributes;
-    /* If the group was paused again meanwhile, the timer stays paused. */
-    if (!attributes->paused || sweep->group->paused)
-        return false;
-    int64_t now_ns = htw__clockwork_now_ns(attributes->clockwork);
-    htw__attributes_resume(record, attributes, now_ns);
-    if (htw__status_state(htw__status_of(record)) == HTW__PENDING)
+    if (htw__status_state(status) == HTW__PENDING)
         htw__attributes_arm(sweep->group->shard, record, attributes, now_ns, &sweep->wake);
     return false;
 }
@@ -138,8 +126,7 @@ static int set_paused(struct htw_group *group, bool paused) {
     int refusal = htw__group_refusal(group);
     if (refusal != 0)
         return refusal;
-    struct sweep sweep = { group, .visit = paused ? visit_pause : visit_resume, .sets_paused = true,
-                           .paused = paused };
+    struct sweep sweep = { group, .visit = visit_paused, .sets_paused = true, .paused = paused };
     run(&sweep, NULL, NULL);
     return 0;
 }
