@@ -9,6 +9,9 @@
 
 #define ALIGNMENT ((size_t)16) /* that of malloc() */
 
+/* The first choices for the number of a queue: each job in the file has it, in two bytes. */
+#define NUMBERS 32767u
+
 #define CONTAINER(node, member) HTW_CONTAINER_OF((uintptr_t)(node), struct htw__queue, member)
 
 /* ---- all queues */
@@ -47,7 +50,6 @@ int htw__queues_init(struct htw__queues *queues, const struct htw_allocator *all
     htw__key_table_init(&queues->by_number, allocator);
     htw__ring_init(&queues->named);
     queues->seed = htw__random_seed(queues);
-    queues->next_number = 1;
     queues->unnamed = create(queues, "", 0);
     if (queues->unnamed == NULL)
         return -ENOMEM;
@@ -112,13 +114,13 @@ struct htw__queue *htw__queues_add(struct htw__queues *queues, const char *name,
     return queue;
 }
 
-/* There are fewer queues than numbers. */
-static uint64_t free_number(struct htw__queues *queues) {
-    do {
-        if (queues->next_number > HTW__QUEUE_MAX)
-            queues->next_number = 1;
-    } while (htw__queues_find_number(queues, queues->next_number++) != NULL);
-    return queues->next_number - 1;
+/* By the name: a queue that ends and begins again goes on with the block of ids that it had. There are fewer queues than
+   numbers, and the steps pass all numbers. */
+static uint64_t free_number(const struct htw__queues *queues, const char *name) {
+    uint64_t number = hash_of(queues, name, strlen(name)) % NUMBERS + 1;
+    while (htw__queues_find_number(queues, number) != NULL)
+        number = (number + NUMBERS - 1) % HTW__QUEUE_MAX + 1;
+    return number;
 }
 
 int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__queue **ret_queue) {
@@ -127,7 +129,7 @@ int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__qu
         return 0;
     if (htw__key_table_count(&queues->by_name) >= HTW_QUEUES_MAX)
         return -EAGAIN;
-    *ret_queue = htw__queues_add(queues, name, free_number(queues));
+    *ret_queue = htw__queues_add(queues, name, free_number(queues, name));
     return *ret_queue == NULL ? -ENOMEM : 0;
 }
 

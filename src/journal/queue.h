@@ -17,7 +17,6 @@ struct htw__queues {
     struct htw_allocator allocator;
     struct htw__key_table by_name, by_number; /* not the default queue */
     uint64_t seed;
-    uint64_t next_number;
     struct htw__queue_counts all; /* the `counts` of all queues */
     struct htw__queue *unnamed;   /* the default queue */
     struct htw__link named;       /* the others, the newest last */

@@ -31,11 +31,16 @@ static struct htw__queue *get(const char *name) {
     return queue;
 }
 
-QUEUE_TEST(queue_number_is_given_again_only_when_it_is_free) {
-    uint64_t first = get("a")->number;
-    queues.next_number = HTW__QUEUE_MAX;
-    assert_int_equal(get("b")->number, HTW__QUEUE_MAX);
-    assert_int_equal(get("c")->number, first + 1);
+QUEUE_TEST(queue_that_comes_back_has_its_number_and_no_other_has_it) {
+    char name[16];
+    uint64_t number = get("a")->number;
+    htw__queues_drop(&queues, get("a"));
+    assert_int_equal(get("a")->number, number);
+    for (int i = 0; i < 50000; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        struct htw__queue *queue = get(name);
+        assert_ptr_equal(htw__queues_find_number(&queues, queue->number), queue);
+    }
 }
 
 QUEUE_TEST(queue_backoff_grows_to_its_cap_and_is_off_by_default) {
