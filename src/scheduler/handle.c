@@ -54,17 +54,12 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
     return HTW_MOVED;
 }
 
-/* The move is for the scheduler's own clock, which was read before the shard was locked. Locks the shard: a sweep of
-   a group (sweep.c), which has locked it, may call move_pending() and move_taken() only. */
-static int move_timer(struct htw_scheduler *scheduler, htw_handle handle, struct move move) {
-    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
-    if (shard == NULL)
-        return HTW_GONE;
-    uint64_t status = 0;
-    unsigned wake = 0;
+/* Moves a timer; NULL: it is gone. The move is for the scheduler's own clock, which was read before the shard was
+   locked. Under the lock. A sweep of a group that moves timers may call this, as it does htw__cancel_locked(). */
+static int move_locked(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
+                       uint64_t status, struct move move, unsigned *ret_wake) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
     int outcome = HTW_GONE;
-    htw__lock_acquire(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &status);
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
     bool is_taken = state == HTW__QUEUED || state == HTW__RUNNING;
     struct htw__attributes *attributes =
@@ -75,7 +70,7 @@ static int move_timer(struct htw_scheduler *scheduler, htw_handle handle, struct
     if (shard->closed) {
         outcome = -ESHUTDOWN;
     } else if (state == HTW__PENDING) {
-        move_pending(shard, record, attributes, &move, &wake);
+        move_pending(shard, record, attributes, &move, ret_wake);
         outcome = HTW_MOVED;
     } else if (is_taken) {
         outcome = move_taken(shard, record, handle, status, &move);
@@ -87,6 +82,18 @@ static int move_timer(struct htw_scheduler *scheduler, htw_handle handle, struct
         htw__observe_moved(shard, record, handle);
         HTW__ANNOTATE_HAND_OVER(record);
     }
+    return outcome;
+}
+
+static int move_timer(struct htw_scheduler *scheduler, htw_handle handle, struct move move) {
+    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
+    if (shard == NULL)
+        return HTW_GONE;
+    uint64_t status = 0;
+    unsigned wake = 0;
+    htw__lock_acquire(&shard->lock);
+    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    int outcome = move_locked(shard, record, handle, status, move, &wake);
     htw__lock_release(&shard->lock);
     htw__shard_wake(shard, wake);
     return outcome;

@@ -2,7 +2,7 @@
 /*
  * wheel.c - the hierarchical timing wheel: creating it, arming, moving and cancelling timers.
  *
- * Start here. poll.c is how timers expire; state.h has the structs.
+ * Start here. poll.c is how timers expire, fifo.c the same in strict order; state.h has the structs.
  *
  * THE PROBLEM. A broker holds millions of timeouts, and cancels nearly all of them before they
  * expire. A heap or a tree pays O(log n), in cache misses, for each. But only the few timers that
@@ -81,7 +81,7 @@
  * particular order, for speed; or, with strict_fifo, in the order of arming. The timers of one tick
  * were inserted at lower and lower levels as the clock came nearer, so those at a higher level were
  * armed earlier. So of equal keys the queue gives the higher level first, and a demoted timer goes
- * to the front of its bucket. A move in place would break this, so with strict_fifo each move is a
+ * to the front of its bucket, which is one ring, or stops above one that holds its tick (fifo.c). A move in place would break this, so with strict_fifo each move is a
  * new arming.
  *
  * THE PAST. A timer with a deadline at or before the clock goes to the list `due`; inside a round

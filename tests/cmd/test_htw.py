@@ -56,6 +56,8 @@ def test_htw_help_is_given_by_name_and_is_not_wide(name):
     text = own.out.decode()
     assert text.startswith(f"Usage: htw {name} ") and max(map(len, text.splitlines())) <= 105
     assert {"--help", "--version"} < set(options_of(name))
+    spellings = re.findall(r"^ +(-\w), --", text, re.M) + options_of(name)
+    assert len(set(spellings)) == len(spellings)
 
 
 REFUSED = {

@@ -3,7 +3,7 @@
  * database.h - the file of a journal, as the journal sees it: opening, changing and closing it, its counters, its log.
  *
  * ANOTHER DATABASE is another set of files in this folder. It offers what is declared here, in rows.h (jobs, keys, scans, the
- * inbox), in blocks.h (ids), in error.h and path.h, and the last calls of ../queue.h (rows of queues). It must have:
+ * inbox), in blocks.h (ids), in error.h and path.h, and htw__queues_load(), _count_due() and _write() of ../queue.h. It must have:
  *
  * - transactions by one thread at a time that are durable when the commit returns, and snapshots beside them;
  * - jobs by id and by key, and in order of place (place.h), where a scan goes on from a position and does bounded work;
@@ -13,6 +13,8 @@
  * SQLITE stands in statements.h and in what includes it; no other header shows it. Outside this folder are ties to it
  * that users see, and that another database replaces or leaves out: the call of guests with a connection of SQLite
  * (htw/journal_guest.h, guest.c), put_in() of Python, whose SQL is that of the inbox, and programs/journal/change.c.
+ * Builds and packages that name the library, and tests that know it, are found by `git grep -il sqlite`; the disk that
+ * fails is tests/fault/faulty_vfs.c and tests/explore/disk.c. All other tests hold for any database.
  *
  * One thread at a time uses a database: the one that opens it, then the writer, then the one that
  * closes it. Failures leave a sentence (error.h).
