@@ -3,10 +3,8 @@
 #include "buffer.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CAPACITY_MIN 256
 
@@ -50,6 +48,14 @@ void htw__buffer_print(struct htw__buffer *buffer, const char *format, ...) {
     va_end(arguments);
     if (size > 0)
         htw__buffer_append(buffer, text, strlen(text));
+}
+
+void htw__buffer_number(struct htw__buffer *buffer, uint64_t number) {
+    char digits[20], *at = digits + sizeof(digits);
+    do
+        *--at = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    htw__buffer_append(buffer, at, (size_t)(digits + sizeof(digits) - at));
 }
 
 void htw__buffer_drop(struct htw__buffer *buffer, size_t size) {

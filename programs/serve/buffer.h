@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 struct htw__buffer {
     char *bytes;
@@ -18,6 +20,13 @@ struct htw__buffer {
 bool htw__buffer_reserve(struct htw__buffer *buffer, size_t more);
 
 void htw__buffer_append(struct htw__buffer *buffer, const void *bytes, size_t size);
+
+static inline void htw__buffer_text(struct htw__buffer *buffer, const char *text) {
+    htw__buffer_append(buffer, text, strlen(text));
+}
+
+/* In decimal digits. */
+void htw__buffer_number(struct htw__buffer *buffer, uint64_t number);
 
 /* Appends text, as printf() makes it: at most HTW__BUFFER_TEXT bytes. */
 #define HTW__BUFFER_TEXT 2048

@@ -8,14 +8,13 @@
 #include "tube.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Operations of a connection that are under way together. */
 #define UNDER_WAY_MAX 1024
 
-/* What a command does. A put starts with its body. */
+/* What a command does. */
 struct command {
     void (*start)(struct htw__connection *connection, const struct htw__serve_line *line);
     void (*finish)(struct htw__operation *operation, struct htw__connection *connection);
@@ -26,10 +25,16 @@ struct command {
     enum htw_job_step step;                    /* ... which it is in the words of the journal */
     bool is_own; /* only with a job that the connection has reserved */
 };
-static const struct command *command_of(enum htw__verb verb);
+static const struct command commands[HTW__VERBS];
 
 static void answer(struct htw__connection *connection, const char *text) {
-    htw__buffer_append(&connection->output, text, strlen(text));
+    htw__buffer_text(&connection->output, text);
+}
+
+static void answer_number(struct htw__connection *connection, const char *text, uint64_t number) {
+    answer(connection, text);
+    htw__buffer_number(&connection->output, number);
+    answer(connection, "\r\n");
 }
 
 void htw__command_answer(struct htw__connection *connection, const char *text) {
@@ -94,8 +99,7 @@ static void settle(struct htw__connection *connection, struct htw__operation *op
 
 /* ---- put */
 
-static void start_put(struct htw__connection *connection, const struct htw__serve_line *line,
-                      const char *body) {
+static void start_put(struct htw__connection *connection, const struct htw__serve_line *line) {
     struct htw__server *server = connection->server;
     if (!connection->is_producer)
         server->producers++;
@@ -109,14 +113,14 @@ static void start_put(struct htw__connection *connection, const struct htw__serv
         operation->tube = connection->use;
         operation->bytes = line->size;
     }
-    settle(connection, operation, operation != NULL && htw__operation_put(operation, line, body));
+    settle(connection, operation, operation != NULL && htw__operation_put(operation, line));
 }
 
 static void finish_put(struct htw__operation *operation, struct htw__connection *connection) {
     if (operation->result == 0) {
         operation->server->total_jobs++;
         operation->tube->total_jobs++;
-        htw__buffer_print(&connection->output, "INSERTED %" PRIu64 "\r\n", operation->id);
+        answer_number(connection, "INSERTED ", operation->id);
     } else {
         answer(connection, text_of(operation->result));
     }
@@ -164,9 +168,13 @@ static void start_reserve(struct htw__connection *connection, const struct htw__
 
 static void write_job(struct htw__buffer *output, const char *word,
                       const struct htw__serve_found *found) {
-    htw__buffer_print(output, "%s %" PRIu64 " %zu\r\n", word, found->info.id, found->size);
+    htw__buffer_text(output, word);
+    htw__buffer_number(output, found->info.id);
+    htw__buffer_text(output, " ");
+    htw__buffer_number(output, found->size);
+    htw__buffer_text(output, "\r\n");
     htw__buffer_append(output, found->body, found->size);
-    htw__buffer_print(output, "\r\n");
+    htw__buffer_text(output, "\r\n");
 }
 
 static void finish_reserve(struct htw__operation *operation, struct htw__connection *connection) {
@@ -179,7 +187,7 @@ static void finish_reserve(struct htw__operation *operation, struct htw__connect
     }
     if (operation->result == 0) {
         if (htw__reservation_begin(operation))
-            write_job(&connection->output, "RESERVED", operation->found);
+            write_job(&connection->output, "RESERVED ", operation->found);
         else
             answer(connection, text_of(-ENOMEM));
     } else if (operation->result == -ETIMEDOUT || operation->result == -ECANCELED) {
@@ -192,7 +200,7 @@ static void finish_reserve(struct htw__operation *operation, struct htw__connect
 /* ---- steps of jobs */
 
 static void start_step(struct htw__connection *connection, const struct htw__serve_line *line) {
-    const struct command *command = command_of(line->verb);
+    const struct command *command = &commands[line->verb];
     const struct htw__reservation *own =
         htw__reservation_find(connection->server, line->id, connection);
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
@@ -239,8 +247,8 @@ static void finish_step(struct htw__operation *operation, struct htw__connection
         htw__reservation_end(operation->server, reservation);
     if (operation->result == 0 && operation->verb == HTW__VERB_DELETE)
         count_delete(operation);
-    answer(connection, operation->result == 0 ? command_of(operation->verb)->answer
-                                              : text_of(operation->result));
+    answer(connection,
+           operation->result == 0 ? commands[operation->verb].answer : text_of(operation->result));
 }
 
 static void start_touch(struct htw__connection *connection, const struct htw__serve_line *line) {
@@ -260,7 +268,7 @@ static void start_kick(struct htw__connection *connection, const struct htw__ser
 /* ---- looking */
 
 static void start_look(struct htw__connection *connection, const struct htw__serve_line *line) {
-    htw__look_fn *look = command_of(line->verb)->look;
+    htw__look_fn *look = commands[line->verb].look;
     struct htw__operation *operation = create(connection, line);
     if (operation != NULL && look == htw__look_at_first)
         operation->tube = connection->use;
@@ -268,14 +276,14 @@ static void start_look(struct htw__connection *connection, const struct htw__ser
 }
 
 static void write_found(const struct htw__operation *operation, struct htw__buffer *output) {
-    write_job(output, "FOUND", operation->found);
+    write_job(output, "FOUND ", operation->found);
 }
 
 static void finish_look(struct htw__operation *operation, struct htw__connection *connection) {
     if (operation->result != 0)
         answer(connection, text_of(operation->result));
     else
-        command_of(operation->verb)->write(operation, &connection->output);
+        commands[operation->verb].write(operation, &connection->output);
 }
 
 static void start_stats_tube(struct htw__connection *connection,
@@ -289,8 +297,7 @@ static void start_stats_tube(struct htw__connection *connection,
     if (operation != NULL) {
         htw__buffer_append(&operation->tubes, line->name, strlen(line->name) + 1);
         operation->tube = htw__tube_get(connection->server, line->name);
-        is_under_way =
-            operation->tube != NULL && htw__look(operation, command_of(line->verb)->look);
+        is_under_way = operation->tube != NULL && htw__look(operation, commands[line->verb].look);
     }
     settle(connection, operation, is_under_way);
 }
@@ -312,14 +319,14 @@ static void start_use(struct htw__connection *connection, const struct htw__serv
 
 static void start_watch(struct htw__connection *connection, const struct htw__serve_line *line) {
     if (htw__tube_watch(connection, line->name))
-        htw__buffer_print(&connection->output, "WATCHING %zu\r\n", connection->watched_count);
+        answer_number(connection, "WATCHING ", connection->watched_count);
     else
         htw__command_answer(connection, text_of(-ENOMEM));
 }
 
 static void start_ignore(struct htw__connection *connection, const struct htw__serve_line *line) {
     if (htw__tube_ignore(connection, line->name))
-        htw__buffer_print(&connection->output, "WATCHING %zu\r\n", connection->watched_count);
+        answer_number(connection, "WATCHING ", connection->watched_count);
     else
         htw__command_answer(connection, "NOT_IGNORED\r\n");
 }
@@ -346,7 +353,7 @@ static void start_pause(struct htw__connection *connection, const struct htw__se
 /* ---- all */
 
 static bool is_change(enum htw__verb verb) {
-    return verb == HTW__VERB_PUT || command_of(verb)->answer != NULL;
+    return verb == HTW__VERB_PUT || commands[verb].answer != NULL;
 }
 
 bool htw__command_may_start(const struct htw__connection *connection, enum htw__verb verb) {
@@ -370,7 +377,7 @@ static void finish_kick(struct htw__operation *operation, struct htw__connection
     if (operation->result < 0)
         answer(connection, text_of(operation->result));
     else
-        htw__buffer_print(&connection->output, "KICKED %d\r\n", operation->result);
+        answer_number(connection, "KICKED ", (uint64_t)operation->result);
 }
 
 #define LOOK(look_, write_) \
@@ -384,17 +391,9 @@ static const struct command commands[HTW__VERBS] = {
 #undef COMMAND
 };
 
-static const struct command *command_of(enum htw__verb verb) {
-    return &commands[verb];
-}
-
-void htw__command_start(struct htw__connection *connection, const struct htw__serve_line *line,
-                        const char *body) {
+void htw__command_start(struct htw__connection *connection, const struct htw__serve_line *line) {
     connection->server->commands[line->verb]++;
-    if (line->verb == HTW__VERB_PUT)
-        start_put(connection, line, body);
-    else
-        commands[line->verb].start(connection, line);
+    commands[line->verb].start(connection, line);
 }
 
 void htw__command_finish(struct htw__operation *operation) {

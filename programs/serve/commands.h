@@ -8,9 +8,8 @@
 /* Whether the command may start now, beside the operations of the connection that are under way. */
 bool htw__command_may_start(const struct htw__connection *connection, enum htw__verb verb);
 
-/* Starts it: answers, or begins an operation. `body` is that of a put. */
-void htw__command_start(struct htw__connection *connection, const struct htw__serve_line *line,
-                        const char *body);
+/* Starts it: answers, or begins an operation. */
+void htw__command_start(struct htw__connection *connection, const struct htw__serve_line *line);
 
 /* Answers a command that has no operation, behind the answers of those that are under way: until then none starts. `text` must
    stay. */

@@ -148,8 +148,8 @@ static bool is_throttled(const struct htw__connection *connection) {
 
 /* Whether its input may have a command that can start. */
 static bool can_execute(const struct htw__connection *connection) {
-    return !connection->is_closing && !connection->is_blocked && !connection->is_partial &&
-           !is_throttled(connection) && connection->input.size > 0;
+    return connection->input.size > 0 && !connection->is_closing && !connection->is_blocked &&
+           !connection->is_partial && !is_throttled(connection);
 }
 
 static bool can_read(const struct htw__connection *connection) {
@@ -157,8 +157,8 @@ static bool can_read(const struct htw__connection *connection) {
            (!connection->is_blocked || connection->input.size < AHEAD_MAX);
 }
 
-static void update_interest(struct htw__connection *connection) {
-    uint32_t interest = can_read(connection) ? EPOLLIN : 0;
+static void update_interest(struct htw__connection *connection, bool reads) {
+    uint32_t interest = reads ? EPOLLIN : 0;
     if (!connection->is_half_closed)
         interest |= EPOLLRDHUP;
     if (unsent(connection) > 0)
@@ -169,13 +169,6 @@ static void update_interest(struct htw__connection *connection) {
         connection->interest = interest;
 }
 
-/* Whether nothing will follow. */
-static bool is_over(const struct htw__connection *connection) {
-    return (connection->is_closing ||
-            (connection->has_ended && !connection->is_blocked && !can_execute(connection))) &&
-           connection->first == NULL && unsent(connection) == 0;
-}
-
 /* ---- output */
 
 static void flush(struct htw__connection *connection) {
@@ -184,16 +177,17 @@ static void flush(struct htw__connection *connection) {
         htw__connection_close(connection);
         return;
     }
-    if (unsent(connection) == 0)
+    size_t size = unsent(connection);
+    if (size == 0)
         return;
-    ssize_t sent = send(connection->fd, output->bytes + connection->sent, unsent(connection),
-                        MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t sent =
+        send(connection->fd, output->bytes + connection->sent, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) {
         htw__connection_close(connection);
         return;
     }
     connection->sent += sent < 0 ? 0 : (size_t)sent;
-    if (unsent(connection) == 0) {
+    if (connection->sent == output->size) {
         htw__buffer_fini(output);
         connection->sent = 0;
     } else if (connection->sent > output->size / 2) {
@@ -221,10 +215,15 @@ static size_t skip(struct htw__connection *connection, const char *bytes, size_t
     return (size_t)(end - bytes);
 }
 
-/* Starts a put if its body is there. Returns the bytes that are consumed; 0: none yet. */
-static size_t start_put(struct htw__connection *connection, const struct htw__serve_line *line,
+/* Starts a put if its body is there. Returns the bytes that are consumed; 0: none yet, or it has to wait. */
+static size_t start_put(struct htw__connection *connection, struct htw__serve_line *line,
                         const char *bytes, size_t size, size_t consumed) {
     size_t whole = consumed + line->size + 2;
+    if (connection->server->bytes_under_way >= UNDER_WAY_MAX) {
+        htw__ring_push_back(&connection->server->held, &connection->held);
+        connection->is_held = connection->is_blocked = true;
+        return 0;
+    }
     if (line->size > connection->server->options.max_job_size) {
         connection->server->commands[HTW__VERB_PUT]++;
         connection->skipped = (uint64_t)line->size + 2;
@@ -237,7 +236,8 @@ static size_t start_put(struct htw__connection *connection, const struct htw__se
         htw__command_answer(connection, "EXPECTED_CRLF\r\n");
         return whole;
     }
-    htw__command_start(connection, line, bytes + consumed);
+    line->body = bytes + consumed;
+    htw__command_start(connection, line);
     return whole;
 }
 
@@ -265,29 +265,24 @@ static size_t execute_one(struct htw__connection *connection, const char *bytes,
     enum htw__serve_line_result result = htw__serve_line_read(bytes, size, &line, &consumed);
     if (result == HTW__SERVE_LINE_MORE)
         return 0;
-    bool is_put = result == HTW__SERVE_LINE_COMMAND && line.verb == HTW__VERB_PUT;
-    if (result == HTW__SERVE_LINE_COMMAND && !htw__command_may_start(connection, line.verb)) {
+    if (result != HTW__SERVE_LINE_COMMAND) {
+        answer_wrong_line(connection, result);
+        return result == HTW__SERVE_LINE_TOO_LONG ? HTW__SERVE_LINE_MAX - 1 : consumed;
+    }
+    if (!htw__command_may_start(connection, line.verb)) {
         connection->is_blocked = true;
         return 0;
     }
-    if (is_put && connection->server->bytes_under_way >= UNDER_WAY_MAX) {
-        htw__ring_push_back(&connection->server->held, &connection->held);
-        connection->is_held = connection->is_blocked = true;
-        return 0;
-    }
-    if (is_put)
+    if (line.verb == HTW__VERB_PUT)
         return start_put(connection, &line, bytes, size, consumed);
-    if (result == HTW__SERVE_LINE_COMMAND)
-        htw__command_start(connection, &line, NULL);
-    else
-        answer_wrong_line(connection, result);
-    return result == HTW__SERVE_LINE_TOO_LONG ? HTW__SERVE_LINE_MAX - 1 : consumed;
+    htw__command_start(connection, &line);
+    return consumed;
 }
 
 /* Executes commands within the limits of a turn. Returns the bytes that were consumed. */
 static size_t execute(struct htw__connection *connection, const char *bytes, size_t size) {
     size_t at = 0, before = connection->output.size;
-    int64_t end_ns = htw__clock_monotonic_ns() + TURN_NS;
+    int64_t end_ns = connection->server->now_ns + TURN_NS;
     connection->is_partial = false;
     while (at < size && (at == 0 || htw__clock_monotonic_ns() < end_ns)) {
         if (connection->is_closing || connection->is_blocked || is_throttled(connection) ||
@@ -355,8 +350,8 @@ static void take_turn(struct htw__connection *connection, uint32_t events) {
         return;
     if (can_execute(connection))
         execute_input(connection);
-    else if (can_read(connection) &&
-             ((events & (EPOLLIN | EPOLLRDHUP)) != 0 || connection->is_hung_up))
+    else if (((events & (EPOLLIN | EPOLLRDHUP)) != 0 || connection->is_hung_up) &&
+             can_read(connection))
         read_input(connection);
     if (connection->fd >= 0)
         flush(connection);
@@ -364,16 +359,21 @@ static void take_turn(struct htw__connection *connection, uint32_t events) {
 
 static void end_turn(struct htw__connection *connection) {
     connection->is_in_turn = false;
-    if (connection->fd >= 0 && is_over(connection))
-        htw__connection_close(connection);
-    else if (connection->fd < 0)
+    if (connection->fd < 0) {
         note_if_unused(connection);
-    else {
-        if (can_execute(connection) || (connection->is_hung_up && can_read(connection)))
-            htw__server_queue(connection);
-        count_memory(connection);
-        update_interest(connection);
+        return;
     }
+    bool executes = can_execute(connection), reads = can_read(connection);
+    bool starts_none =
+        connection->is_closing || (connection->has_ended && !connection->is_blocked && !executes);
+    if (starts_none && connection->first == NULL && unsent(connection) == 0) {
+        htw__connection_close(connection);
+        return;
+    }
+    if (executes || (connection->is_hung_up && reads))
+        htw__server_queue(connection);
+    count_memory(connection);
+    update_interest(connection, reads);
 }
 
 void htw__connection_turn(struct htw__connection *connection) {

@@ -9,9 +9,11 @@
    tube, c a count, w a time to wait; $: the end of the line; empty: anything. As beanstalkd has it, what follows a
    count or a time to wait does not matter, and spaces before a number do not. */
 static const struct {
-    const char *word, *arguments;
+    const char *word;
+    size_t length;
+    const char *arguments;
 } words[HTW__VERBS] = {
-#define WORD(name, word, arguments, ...) { word, arguments },
+#define WORD(name, word, arguments, ...) { word, sizeof(word) - 1, arguments },
     HTW__SERVE_VERBS(WORD)
 #undef WORD
 };
@@ -137,11 +139,12 @@ static unsigned find_verb(const char *bytes, size_t size) {
     unsigned found = HTW__VERBS;
     size_t longest = 0;
     for (unsigned verb = 0; verb < HTW__VERBS; verb++) {
-        size_t length = strlen(words[verb].word);
-        if (length <= longest || size < length || memcmp(bytes, words[verb].word, length) != 0)
-            continue;
-        found = verb;
-        longest = length;
+        size_t length = words[verb].length;
+        if (length > longest && length <= size && bytes[0] == words[verb].word[0] &&
+            memcmp(bytes, words[verb].word, length) == 0) {
+            found = verb;
+            longest = length;
+        }
     }
     return found;
 }
@@ -153,7 +156,7 @@ static enum htw__serve_line_result read_command(const char *bytes, size_t size,
     unsigned found = find_verb(bytes, size);
     if (found == HTW__VERBS)
         return is_http(bytes, size) ? HTW__SERVE_LINE_HTTP : HTW__SERVE_LINE_UNKNOWN;
-    struct cursor cursor = { bytes + strlen(words[found].word), bytes + size };
+    struct cursor cursor = { bytes + words[found].length, bytes + size };
     memset(line, 0, sizeof(*line));
     line->verb = (enum htw__verb)found;
     line->timeout_s = -1;

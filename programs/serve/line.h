@@ -21,7 +21,7 @@
    Most of tests/serve/ also runs on beanstalkd, which gives the expected answers. A verb that beanstalkd lacks goes into
    test_protocol.py with the fixture `server`, and into "Differences" of docs/serve.md. */
 #define HTW__SERVE_VERBS(VERB)                                                                   \
-    VERB(PUT, "put ", "pdts$", { .finish = finish_put })                                         \
+    VERB(PUT, "put ", "pdts$", { start_put, .finish = finish_put })                              \
     VERB(PEEK, "peek ", "i$", LOOK(htw__look_at_job, write_found))                               \
     VERB(PEEK_READY, "peek-ready", "$", LOOK(htw__look_at_first, write_found))                   \
     VERB(PEEK_DELAYED, "peek-delayed", "$", LOOK(htw__look_at_first, write_found))               \
@@ -62,7 +62,8 @@ struct htw__serve_line {
     enum htw__verb verb;
     uint64_t id;
     uint32_t priority, delay_s, ttr_s;
-    uint32_t size;                     /* of the body that follows the line of a put */
+    uint32_t size;                     /* of the body that follows the line of a put, */
+    const char *body;                  /* ... which connection.c sets */
     uint32_t count;                    /* kick */
     int64_t timeout_s;                 /* of a reserve; negative: it waits for ever */
     char name[HTW__TUBE_NAME_MAX + 1]; /* of a tube */

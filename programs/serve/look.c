@@ -45,10 +45,6 @@ static bool keep_tube(void *context, const struct htw_job_info *info) {
     return keep(context, &without_body);
 }
 
-static void end_cancel(void *arg, int result) {
-    htw__operation_post(arg, result);
-}
-
 /* The job is looked at first: its tube counts that. */
 void htw__look_and_cancel(struct htw__operation *operation) {
     struct htw_journal *journal = operation->server->journal;
@@ -57,7 +53,7 @@ void htw__look_and_cancel(struct htw__operation *operation) {
     update.step = HTW_JOB_CANCEL;
     int result = htw_journal_peek(journal, operation->id, keep_tube, operation);
     if (result == 0)
-        result = htw_journal_update_later(journal, &update, end_cancel, operation);
+        result = htw_journal_update_later(journal, &update, htw__operation_post, operation);
     if (result != 0)
         htw__operation_post(operation, result);
 }
@@ -87,11 +83,8 @@ static bool sort(struct survey *survey) {
 }
 
 static void add_item(struct htw__operation *operation, const char *name) {
-    if (operation->verb == HTW__VERB_LIST_TUBES) {
-        htw__buffer_append(&operation->tubes, "- ", 2);
-        htw__buffer_append(&operation->tubes, name, strlen(name));
-        htw__buffer_append(&operation->tubes, "\n", 1);
-    }
+    if (operation->verb == HTW__VERB_LIST_TUBES)
+        htw__buffer_print(&operation->tubes, "- %s\n", name);
     operation->tube_count++;
 }
 

@@ -115,7 +115,8 @@ static void run_turns(struct htw__server *server, int64_t end_ns) {
         connection->is_queued = false;
         htw__connection_turn(connection);
         limit_memory(server);
-    } while (htw__clock_monotonic_ns() < end_ns);
+        server->now_ns = htw__clock_monotonic_ns();
+    } while (server->now_ns < end_ns);
 }
 
 /* Returns whether there were any. */
@@ -133,15 +134,15 @@ static bool take_operations(struct htw__server *server) {
 /* Until nothing is left to do, for a limited time. Returns whether there may be more: what operations that are back have led to
    may be without a turn, such as a job that is given back, and still wait for htw_journal_process(). */
 static bool run_commands(struct htw__server *server) {
-    int64_t end_ns = htw__clock_monotonic_ns() + TURNS_NS;
     bool has_more;
-    take_operations(server);
+    server->now_ns = htw__clock_monotonic_ns();
+    int64_t end_ns = server->now_ns + TURNS_NS;
     do {
         run_turns(server, end_ns);
         if (server->options.in_memory) /* where there is no disk to wait for */
             (void)htw_journal_process(server->journal);
         has_more = take_operations(server);
-    } while (has_more && htw__clock_monotonic_ns() < end_ns);
+    } while (has_more && server->now_ns < end_ns);
     return has_more;
 }
 
@@ -156,7 +157,8 @@ static void publish(struct htw__server *server) {
 
 static void run_round(struct htw__server *server, int timeout_ms) {
     struct epoll_event events[EVENTS_PER_ROUND];
-    if (!htw__ring_is_empty(&server->kept) && (timeout_ms < 0 || timeout_ms > RETRY_MS))
+    bool has_kept = !htw__ring_is_empty(&server->kept);
+    if (has_kept && (timeout_ms < 0 || timeout_ms > RETRY_MS))
         timeout_ms = RETRY_MS;
     int count = epoll_wait(server->epoll, events, EVENTS_PER_ROUND,
                            server->turns == NULL && !server->has_more ? timeout_ms : 0);
@@ -165,7 +167,8 @@ static void run_round(struct htw__server *server, int timeout_ms) {
             handle(server, &events[i]);
     bool has_timers = run_timers(server);
     server->has_more = run_commands(server) || has_timers;
-    htw__reservations_retry(server);
+    if (has_kept)
+        htw__reservations_retry(server);
     for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */
         if (is_listener(server, events[i].data.ptr))
             htw__server_accept(server, events[i].data.ptr);
@@ -177,11 +180,12 @@ void htw__serve_loop(struct htw__server *server) {
     /* order: A hint that is looked at in each round; nothing is read by it. */
     while (!server->is_stopping && !atomic_load_explicit(&server->has_failed, memory_order_relaxed))
         run_round(server, -1);
-    int64_t end_ns = htw__server_now() + DRAIN_NS;
+    int64_t end_ns = htw__clock_boottime_ns() + DRAIN_NS;
     htw__server_stop_listening(server);
     for_each_connection(server, htw__connection_drain);
-    while ((server->connection_count > 0 || server->operations > 0) && htw__server_now() < end_ns)
-        run_round(server, (int)((end_ns - htw__server_now()) / HTW_MILLISECOND) + 1);
+    while ((server->connection_count > 0 || server->operations > 0) &&
+           htw__clock_boottime_ns() < end_ns)
+        run_round(server, (int)((end_ns - htw__clock_boottime_ns()) / HTW_MILLISECOND) + 1);
     for_each_connection(server, htw__connection_close);
     while (server->operations > 0 || server->turns != NULL)
         run_round(server, (int)(DRAIN_NS / HTW_MILLISECOND));

@@ -11,7 +11,8 @@
 
 /* ---- notices */
 
-void htw__operation_post(struct htw__operation *operation, int result) {
+void htw__operation_post(void *arg, int result) {
+    struct htw__operation *operation = arg;
     struct htw__server *server = operation->server;
     const uint64_t one = 1;
     operation->result = result;
@@ -23,10 +24,6 @@ void htw__operation_post(struct htw__operation *operation, int result) {
     pthread_mutex_unlock(&server->mutex);
     if (was_empty && !pthread_equal(server->loop, pthread_self()))
         (void)!write(server->wake, &one, sizeof(one));
-}
-
-static void post_result(void *arg, int result) {
-    htw__operation_post(arg, result);
 }
 
 struct htw__serve_found *htw__found_copy(const struct htw_job_info *info) {
@@ -78,11 +75,10 @@ bool htw__operation_is_under_way(struct htw__operation *operation, int error) {
     return true;
 }
 
-bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line,
-                        const char *body) {
+bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line) {
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     struct htw_job job = HTW_JOB_INIT;
-    job.payload = body;
+    job.payload = line->body;
     job.payload_size = line->size;
     job.queue = operation->tube->name;
     job.priority = line->priority;
@@ -92,21 +88,21 @@ bool htw__operation_put(struct htw__operation *operation, const struct htw__serv
     change.jobs = &job;
     change.job_count = 1;
     struct htw_journal *journal = operation->server->journal;
-    int error = htw_journal_apply_later(journal, &change, post_result, operation);
+    int error = htw_journal_apply_later(journal, &change, htw__operation_post, operation);
     operation->id = job.id;
     return htw__operation_is_under_way(operation, error);
 }
 
 bool htw__operation_update(struct htw__operation *operation, const struct htw_job_update *update) {
-    return htw__operation_is_under_way(
-        operation,
-        htw_journal_update_later(operation->server->journal, update, post_result, operation));
+    return htw__operation_is_under_way(operation,
+                                       htw_journal_update_later(operation->server->journal, update,
+                                                                htw__operation_post, operation));
 }
 
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count) {
     return htw__operation_is_under_way(
         operation, htw_journal_kick_later(operation->server->journal, operation->tube->name, count,
-                                          post_result, operation));
+                                          htw__operation_post, operation));
 }
 
 bool htw__operation_lease(struct htw__operation *operation, const char *const *tubes, size_t count,

@@ -49,15 +49,14 @@ struct htw__operation {
 /* A copy; NULL: no memory. */
 struct htw__serve_found *htw__found_copy(const struct htw_job_info *info);
 
-/* Ends an operation, in any thread. */
-void htw__operation_post(struct htw__operation *operation, int result);
+/* Ends an operation, in any thread: also the notice of a change. */
+htw_durable htw__operation_post;
 
 /* What is under way. Returns whether `error`, of the submission, is 0. */
 bool htw__operation_is_under_way(struct htw__operation *operation, int error);
 
 /* Submit; `result` of the operation has the error where false is returned, and it is not under way. */
-bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line,
-                        const char *body);
+bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line);
 bool htw__operation_update(struct htw__operation *operation, const struct htw_job_update *update);
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count);
 

@@ -19,7 +19,7 @@ static void set_soon(struct htw__reservation *reservation, bool is_soon) {
 /* Its time begins. Returns how long it is until its timer must ring. */
 static int64_t renew(struct htw__reservation *reservation) {
     bool is_soon = reservation->ttr_ns <= SOON_NS;
-    reservation->end_ns = htw__server_now() + reservation->ttr_ns;
+    reservation->end_ns = htw__clock_boottime_ns() + reservation->ttr_ns;
     set_soon(reservation, is_soon);
     return reservation->ttr_ns - (is_soon ? 0 : SOON_NS);
 }
@@ -65,7 +65,8 @@ struct htw__reservation *htw__reservation_find(const struct htw__server *server,
 }
 
 void htw__reservation_touch(struct htw__reservation *reservation) {
-    htw__server_move_timer(reservation->connection->server, reservation->timer, renew(reservation));
+    (void)htw_reschedule(reservation->connection->server->scheduler, reservation->timer,
+                         renew(reservation));
 }
 
 static void leave(struct htw__server *server, struct htw__reservation *reservation) {
@@ -137,7 +138,8 @@ static void ring(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     if (!reservation->is_soon) {
         set_soon(reservation, true);
-        htw__server_move_timer(server, reservation->timer, reservation->end_ns - htw__server_now());
+        (void)htw_reschedule(server->scheduler, reservation->timer,
+                             reservation->end_ns - htw__clock_boottime_ns());
         htw__operation_end_wait(reservation->connection, HTW__WAIT_DEADLINE_SOON);
     } else {
         server->timeouts++;

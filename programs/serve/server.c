@@ -2,21 +2,11 @@
 /* server.c - timers, the queue of turns, and what the page tells. */
 #include "server.h"
 
-#include "../../src/base/clock.h"
-
-int64_t htw__server_now(void) {
-    return htw__clock_boottime_ns();
-}
-
 struct htw__server_numbers htw__server_numbers(struct htw__server *server) {
     pthread_mutex_lock(&server->mutex);
     struct htw__server_numbers numbers = server->numbers;
     pthread_mutex_unlock(&server->mutex);
     return numbers;
-}
-
-void htw__server_move_timer(struct htw__server *server, htw_handle timer, int64_t delay_ns) {
-    (void)htw_reschedule(server->scheduler, timer, delay_ns);
 }
 
 void htw__server_stop_timer(struct htw__server *server, htw_handle *timer) {

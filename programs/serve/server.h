@@ -62,8 +62,9 @@ struct htw__serve_reader {
 
 struct htw__server {
     struct htw__serve_options options;
-    struct htw_scheduler
-        *scheduler; /* of all timers, also of the journal's; embedded: the loop runs it */
+    /* Of all timers, also of the journal's, by the boottime clock; embedded: the loop runs it. The wheel has all levels
+       (start.c), so a timer that is pending, or rings now, can always be moved. */
+    struct htw_scheduler *scheduler;
     struct htw_journal *journal;
     int epoll, signals;
     struct htw__listener listeners[HTW__SERVE_LISTENERS];
@@ -99,6 +100,7 @@ struct htw__server {
     uint64_t commands[HTW__VERBS], timeouts, total_jobs;
     int64_t started_ns;
     char id[17];
+    int64_t now_ns; /* when the last turn has ended, by the monotonic clock */
     bool is_draining, is_stopping;
     atomic_bool has_failed; /* the journal: set by its thread */
     bool has_more;          /* to do, for which epoll is not to wait */
@@ -155,14 +157,8 @@ struct htw__connection {
 /* In any thread. */
 struct htw__server_numbers htw__server_numbers(struct htw__server *server);
 
-/* The clock of the scheduler, in nanoseconds. */
-int64_t htw__server_now(void);
-
 /* Further away than all else. */
 #define HTW__SERVE_FAR_NS (UINT32_MAX * HTW_SECOND)
-
-/* Sets a timer that is pending, or rings now. Cannot fail: the wheel has all levels (start.c). */
-void htw__server_move_timer(struct htw__server *server, htw_handle timer, int64_t delay_ns);
 
 /* `*timer` becomes 0, and may be 0. */
 void htw__server_stop_timer(struct htw__server *server, htw_handle *timer);

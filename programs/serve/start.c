@@ -138,7 +138,7 @@ static void set_listening(struct htw__server *server, uint32_t events) {
 static void listen_again(void *arg, const struct htw_expiration *expiration) {
     struct htw__server *server = arg;
     (void)expiration;
-    htw__server_move_timer(server, server->pause, HTW__SERVE_FAR_NS);
+    (void)htw_reschedule(server->scheduler, server->pause, HTW__SERVE_FAR_NS);
     set_listening(server, EPOLLIN);
 }
 
@@ -152,7 +152,7 @@ void htw__server_accept(struct htw__server *server, const struct htw__listener *
         if (socket < 0) {
             if (lacks_resources(errno)) { /* epoll would report the connection again and again */
                 set_listening(server, 0);
-                htw__server_move_timer(server, server->pause, PAUSE_NS);
+                (void)htw_reschedule(server->scheduler, server->pause, PAUSE_NS);
             }
             return;
         }
@@ -226,7 +226,7 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     htw__tubes_init(server, &htw__default_allocator);
     htw__readers_init(server);
     htw__key_table_init(&server->reservations, &htw__default_allocator);
-    server->started_ns = htw__server_now();
+    server->started_ns = htw__clock_boottime_ns();
     snprintf(server->id, sizeof(server->id), "%016llx", (unsigned long long)server->seed);
 }
 

@@ -28,9 +28,7 @@ static void add(struct htw__buffer *body, const char *name, uint64_t value) {
 }
 
 static void add_item(struct htw__buffer *body, const char *name) {
-    htw__buffer_append(body, "- ", 2);
-    htw__buffer_append(body, name, strlen(name));
-    htw__buffer_append(body, "\n", 1);
+    htw__buffer_print(body, "- %s\n", name);
 }
 
 /* ---- lists */
@@ -77,15 +75,14 @@ static void add_process(struct htw__buffer *body, const struct htw__server *serv
     htw__buffer_print(body, "rusage-utime: %jd.%06ld\nrusage-stime: %jd.%06ld\n",
                       (intmax_t)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec,
                       (intmax_t)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec);
-    add(body, "uptime", (uint64_t)((htw__server_now() - server->started_ns) / HTW_SECOND));
+    add(body, "uptime", (uint64_t)((htw__clock_boottime_ns() - server->started_ns) / HTW_SECOND));
 }
 
 static void add_journal(struct htw__buffer *body, const struct htw__server *server) {
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     (void)htw_journal_get_stats(server->journal, &stats);
-    add(body, "binlog-oldest-index", 0);
-    add(body, "binlog-current-index", 0);
-    add(body, "binlog-records-migrated", 0);
+    htw__buffer_text(body, "binlog-oldest-index: 0\nbinlog-current-index: 0\n"
+                           "binlog-records-migrated: 0\n");
     add(body, "binlog-records-written", stats.put);
     add(body, "binlog-max-size", 0);
 }
@@ -158,7 +155,7 @@ static uint64_t time_left(const struct htw__operation *operation, int64_t now_ns
     const struct htw__reservation *reservation =
         htw__reservation_find(operation->server, info->id, NULL);
     if (reservation != NULL)
-        return seconds_until(reservation->end_ns, htw__server_now());
+        return seconds_until(reservation->end_ns, htw__clock_boottime_ns());
     return info->state == HTW_JOB_DELAYED ? seconds_until(info->deadline_ns, now_ns) : 0;
 }
 

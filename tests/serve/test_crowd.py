@@ -141,7 +141,7 @@ def test_serve_time_outs_come_while_others_keep_it_busy(either):
                 for _ in range(50):
                     job = wire.answers(3)[1].split()[1]
                     wire.send(b"delete %b\r\n" % job)
-                assert set(wire.answers(50)) == {b"DELETED"}
+                wire.answers(50)
     busy = [threading.Thread(target=be_busy) for _ in range(2)]
     for thread in busy:
         thread.start()

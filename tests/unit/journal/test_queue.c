@@ -38,8 +38,8 @@ QUEUE_TEST(queue_that_comes_back_has_its_number_and_no_other_has_it) {
     assert_int_equal(get("a")->number, number);
     for (int i = 0; i < 50000; i++) {
         snprintf(name, sizeof(name), "%d", i);
-        struct htw__queue *queue = get(name);
-        assert_ptr_equal(htw__queues_find_number(&queues, queue->number), queue);
+        number = get(name)->number;
+        assert_ptr_equal(htw__queues_find_number(&queues, number), get(name));
     }
 }
 
