@@ -61,10 +61,9 @@ static bool is_too_large(rd_kafka_resp_err_t error) {
 
 /* Why a record will fail again whatever is done; NULL: it may succeed another time. */
 static const char *permanent_reason(rd_kafka_resp_err_t error) {
-    switch ((int)error) { /* of more than a hundred */
-    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+    if (is_too_large(error))
         return "the record is too large for the topic";
+    switch ((int)error) { /* of more than a hundred */
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         return "the relay may not write to the topic";
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:

@@ -50,6 +50,9 @@ static const struct {
     { READER | SCAN, "fetch.wait.max.ms",
       "20" }, /* how long a bucket that is opened waits for others */
     { SCAN, "auto.offset.reset", "earliest" }, /* what a relay has deleted need not be read */
+    /* It takes records as fast as they come, and has no other queue. */
+    { SCAN, "queued.min.messages", "300000" },
+    { SCAN, "queued.max.messages.kbytes", "65536" },
     { ADMIN, "isolation.level", "read_uncommitted" },
     { PRODUCER, "acks", "all" },
     { PRODUCER, "enable.idempotence", "true" },

@@ -17,11 +17,17 @@
 
 #define BATCH 512
 
+/* What is overdue is in a bucket that starts before this: a record whose topic is not known, and the next of a stripe whose clock
+ * stands, wait for ten seconds at most. */
+#define SOON_MS 60000
+
+/* So many times as far goes each step: one costs a question for each level. */
+#define GROWTH 4
+
 struct part {
-    int64_t at, end; /* what is to be read; at first `at` is the position, -1: none */
-    bool is_reading; /* not all of it has come */
-    bool is_stuck;   /* all has come that can be read now */
+    int64_t at, end; /* what is being read; at first `at` is the position, -1: none */
     struct htw__relay_progress progress;
+    int64_t clock_ms; /* of the input: of the stripe */
 };
 
 struct scan {
@@ -32,6 +38,8 @@ struct scan {
     struct part *parts[HTW__RELAY_SOURCES];
     uint32_t counts[HTW__RELAY_SOURCES];
     uint32_t reading; /* partitions of the present level */
+    int64_t until_ms; /* what is due later is not read yet, ... */
+    int64_t next_ms;  /* ... and of that something is due before this */
 };
 
 static const char *topic_of(const struct scan *self, uint32_t level) {
@@ -49,19 +57,17 @@ static rd_kafka_topic_partition_list_t *ask(struct scan *self, enum htw__lookup_
         rd_kafka_topic_partition_list_new((int)self->counts[level]);
     rd_kafka_topic_partition_list_add_range(list, topic_of(self, level), 0,
                                             (int32_t)self->counts[level] - 1);
-    for (;;) {
-        rd_kafka_resp_err_t error = htw__lookup_offsets(self->kafka->admin, which, list, ASK_MS);
-        if (error == 0)
-            return list;
-        if (htw__clock_monotonic_ms() - begin_ms > ASK_MS || htw__kafka_is_stopping(self->kafka)) {
-            htw__kafka_fail(self->kafka, "no answer for the %s of %s: %s",
-                            which == HTW__LOOKUP_ENDS ? "ends" : "positions", topic_of(self, level),
-                            rd_kafka_err2str(error));
-            rd_kafka_topic_partition_list_destroy(list);
-            return NULL;
-        }
+    rd_kafka_resp_err_t error;
+    while ((error = htw__lookup_offsets(self->kafka->admin, which, list, ASK_MS)) != 0 &&
+           htw__clock_monotonic_ms() - begin_ms <= ASK_MS && !htw__kafka_is_stopping(self->kafka))
         poll(NULL, 0, POLL_MS);
-    }
+    if (error == 0)
+        return list;
+    htw__kafka_fail(self->kafka, "no answer for the %s of %s: %s",
+                    which == HTW__LOOKUP_ENDS ? "ends" : "positions", topic_of(self, level),
+                    rd_kafka_err2str(error));
+    rd_kafka_topic_partition_list_destroy(list);
+    return NULL;
 }
 
 /* How many partitions there are. A new stripe may have no buckets yet. The reader asks: so it knows the leaders when it
@@ -93,6 +99,7 @@ static bool keep_position(struct scan *self, uint32_t level,
         return true;
     int error = htw__clock_parse(htw__metadata_of(one), &clock);
     if (error == 0) {
+        part->clock_ms = clock.time_ms;
         self->kafka->options.relay.levels = clock.levels;
         self->levels = clock.levels.count;
     }
@@ -118,6 +125,22 @@ static int read_positions(struct scan *self, uint32_t level) {
 
 /* ---- reading one level */
 
+/* No record of a bucket is due before it starts, except for those that are overdue. The clock is as old as the positions: if the slot
+ * has got another turn since, that starts later. */
+static bool is_later(struct scan *self, uint32_t level, int32_t partition) {
+    const struct htw__levels *levels = &self->kafka->options.relay.levels;
+    uint32_t stripe = (uint32_t)partition / levels->size;
+    if (level >= HTW__RELAY_LEVELS_MAX || stripe >= self->counts[HTW__RELAY_INPUT])
+        return false;
+    int64_t width_ms = htw__levels_width(levels, level);
+    int64_t number = htw__levels_turn(levels, level, (uint32_t)partition % levels->size,
+                                      self->parts[HTW__RELAY_INPUT][stripe].clock_ms);
+    if (number * width_ms < self->until_ms)
+        return false;
+    self->next_ms = htw__clock_earlier(self->next_ms, (number + 1) * width_ms);
+    return true;
+}
+
 /* Lists what is to be read, from where. A bucket without a position has never been written to. */
 static int begin_level(struct scan *self, uint32_t level,
                        rd_kafka_topic_partition_list_t *ret_wanted) {
@@ -126,10 +149,10 @@ static int begin_level(struct scan *self, uint32_t level,
     for (int i = 0; list != NULL && i < list->cnt; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];
         struct part *part = &self->parts[level][one->partition];
-        if (part->at >= one->offset || (part->at < 0 && level < HTW__RELAY_LEVELS_MAX))
+        if (part->at >= one->offset || (part->at < 0 && level < HTW__RELAY_LEVELS_MAX) ||
+            is_later(self, level, one->partition))
             continue;
         part->end = one->offset;
-        part->is_reading = true;
         self->reading++;
         rd_kafka_topic_partition_list_add(ret_wanted, one->topic, one->partition)->offset =
             part->at >= 0 ? part->at : RD_KAFKA_OFFSET_BEGINNING;
@@ -145,7 +168,7 @@ static void finish(struct scan *self, struct htw__source from, struct part *part
     rd_kafka_topic_partition_list_t *list = htw__topics_list(self->kafka, from, 0);
     rd_kafka_error_destroy(rd_kafka_incremental_unassign(self->kafka->readers[0], list));
     rd_kafka_topic_partition_list_destroy(list);
-    part->is_reading = false;
+    part->at = part->end;
     self->reading--;
 }
 
@@ -183,28 +206,12 @@ static void take(struct scan *self, uint32_t level, const rd_kafka_message_t *me
         from.level != level)
         return;
     struct part *part = &self->parts[level][message->partition];
-    if (!part->is_reading)
+    if (part->at >= part->end) /* all has come */
         return;
-    part->is_stuck = is_end;
     if (!is_end && message->offset < part->end)
         take_record(self, from, part, message);
     if (message->offset >= part->end - !is_end || (is_end && level == HTW__RELAY_INPUT))
         finish(self, from, part);
-}
-
-/* Nothing has come for long: that is an error, unless what is missing are open transactions. */
-static void give_up(struct scan *self, uint32_t level) {
-    uint32_t stuck = 0;
-    for (uint32_t i = 0; i < self->counts[level]; i++)
-        stuck += self->parts[level][i].is_reading && self->parts[level][i].is_stuck;
-    if (stuck < self->reading)
-        htw__kafka_fail(self->kafka, "no answer from the brokers: %s",
-                        self->kafka->options.brokers);
-    else
-        htw__kafka_say(self->kafka, HTW__LOG_WARNING,
-                       "%u partitions of %s have open transactions: what is in these is not listed",
-                       stuck, topic_of(self, level));
-    self->reading = 0;
 }
 
 static void read_all(struct scan *self, uint32_t level) {
@@ -226,7 +233,8 @@ static void read_all(struct scan *self, uint32_t level) {
         if (htw__kafka_is_stopping(kafka))
             htw__kafka_fail(kafka, "stopped");
         else if (self->reading > 0 && now_ms - last_ms > PATIENCE_MS)
-            give_up(self, level);
+            htw__kafka_fail(kafka, "%s: no answer, or a transaction does not end",
+                            topic_of(self, level));
     }
 }
 
@@ -249,32 +257,48 @@ static int read_level(struct scan *self, uint32_t level) {
 
 /* ---- all */
 
-static int scan(struct scan *self) {
+static int begin(struct scan *self) {
     struct htw__kafka *kafka = self->kafka;
     if (kafka->readers[0] == NULL &&
         htw__client_consume(kafka, HTW__CLIENT_SCAN, NULL, &kafka->readers[0],
                             &kafka->reader_queues[0]) != 0)
         return -EIO;
-    int error = read_positions(self, HTW__RELAY_INPUT);
-    if (error == 0 && self->levels > 0)
-        error = htw__topics_name_all(kafka);
-    for (uint32_t level = 0; level < self->levels && error == 0; level++)
-        error = read_positions(self, level);
-    if (error == 0 && self->levels > 0)
-        error = read_positions(self, HTW__RELAY_IDS);
-    if (error == 0 && self->levels > 0)
-        error = read_level(self, HTW__RELAY_IDS);
-    if (error == 0)
-        error = read_level(self, HTW__RELAY_INPUT);
-    for (uint32_t level = self->levels; level > 0 && error == 0; level--)
-        error = read_level(self, level - 1);
-    return error;
+    if (read_positions(self, HTW__RELAY_INPUT) != 0)
+        return -EIO;
+    if (self->levels > 0) {
+        int error = htw__topics_name_all(kafka);
+        for (uint32_t level = 0; level < self->levels && error == 0; level++)
+            error = read_positions(self, level);
+        if (error != 0 || read_positions(self, HTW__RELAY_IDS) != 0 ||
+            read_level(self, HTW__RELAY_IDS) != 0)
+            return -EIO;
+    }
+    return read_level(self, HTW__RELAY_INPUT);
 }
 
-int htw__scan(struct htw__kafka *kafka, htw__scan_visit *visit, void *context) {
+/* Each time from the highest level to the lowest. */
+static int scan(struct scan *self, htw__scan_enough *enough) {
+    int error = begin(self);
+    for (int64_t step_ms = SOON_MS;; step_ms *= GROWTH) {
+        self->next_ms = INT64_MAX;
+        for (uint32_t level = self->levels; level > 0 && error == 0; level--)
+            error = read_level(self, level - 1);
+        if (error != 0 || self->next_ms == INT64_MAX)
+            return error != 0 ? error : 1;
+        if (enough != NULL && enough(self->context, self->until_ms))
+            return 0;
+        int64_t until_ms = self->until_ms + step_ms;
+        self->until_ms = until_ms > self->next_ms ? until_ms : self->next_ms;
+    }
+}
+
+int htw__scan(struct htw__kafka *kafka, int64_t until_ms, htw__scan_visit *visit,
+              htw__scan_enough *enough, void *context) {
     struct scan self = { .kafka = kafka, .visit = visit, .context = context };
-    int error = scan(&self);
+    int64_t soon_ms = htw__clock_realtime_ms() + SOON_MS;
+    self.until_ms = enough == NULL ? INT64_MAX : until_ms > soon_ms ? until_ms : soon_ms;
+    int result = scan(&self, enough);
     for (size_t i = 0; i < HTW__RELAY_SOURCES; i++)
         free(self.parts[i]);
-    return error;
+    return result;
 }

@@ -24,8 +24,12 @@ typedef void htw__scan_visit(void *context, struct htw__source from,
                              const struct htw__relay_record *record,
                              const struct htw__relay_request *request);
 
-/* Scans. `kafka` is opened, and not started; it knows the sizes of the levels afterwards. Returns 0, or -EIO: `error` says
- * why. */
-int htw__scan(struct htw__kafka *kafka, htw__scan_visit *visit, void *context);
+/* Whether all that is due before a time is enough. */
+typedef bool htw__scan_enough(void *context, int64_t until_ms);
+
+/* Scans, at first what is due before `until_ms`, then more and more, until that is enough (NULL: it is not). `kafka` is opened,
+ * and not started; it knows the sizes of the levels afterwards. Returns 1: all was read; 0; or -EIO: `error` says why. */
+int htw__scan(struct htw__kafka *kafka, int64_t until_ms, htw__scan_visit *visit,
+              htw__scan_enough *enough, void *context);
 
 #endif /* HTW_RELAY_SCAN_H */

@@ -232,6 +232,15 @@ void htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source fr
     row->request = htw__request_of_copy(&request, record, row->record);
 }
 
+bool htw__waiting_page_is_full(void *page, int64_t until_ms) {
+    struct htw__waiting_page *self = page;
+    sort(self);
+    bool is_full =
+        (self->has_more || self->count == self->limit) && self->last.wanted_ms < until_ms;
+    self->has_more |= is_full;
+    return is_full;
+}
+
 void htw__waiting_page_end(struct htw__waiting_page *self) {
     size_t count = 0;
     sort(self);

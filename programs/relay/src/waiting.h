@@ -12,7 +12,7 @@
  * is in the input, and not done, changes it as a relay will.
  *
  * MEMORY. A page keeps up to twice as many records as it shows. When it is full, it is sorted, and the later half is
- * dropped. So a page costs one scan, whatever its size. The same at twice HTW__WAITING_PAGE_BYTES: a page of large records has
+ * dropped. So a page costs one scan at most, whatever its size. The same at twice HTW__WAITING_PAGE_BYTES: a page of large records has
  * fewer than its limit.
  */
 #ifndef HTW_RELAY_WAITING_H
@@ -86,6 +86,9 @@ void htw__waiting_page_fini(struct htw__waiting_page *page);
 void htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
                            const struct htw__relay_record *record,
                            const struct htw__relay_request *request);
+
+/* Whether a page has all that it shows, if all that is due before a time was found. */
+bool htw__waiting_page_is_full(void *page, int64_t until_ms);
 
 /* All were found: leaves the page in order. */
 void htw__waiting_page_end(struct htw__waiting_page *page);

@@ -6,10 +6,8 @@
 #include "../change.h"
 #include "../scan.h"
 #include "../../../kit/json.h"
-#include "../../../kit/signals.h"
 #include "../../../kit/command_line.h"
 #include "../../../kit/terminal.h"
-#include "../../../kit/visible.h"
 #include "rows.h"
 
 #include <errno.h>
@@ -29,34 +27,41 @@ static void add_to_page(void *context, struct htw__source from,
     htw__waiting_page_add(context, from, record, request);
 }
 
-static int scan_page(struct htw__kafka *kafka, struct htw__waiting_page *page) {
-    int error = htw__scan(kafka, add_to_page, page);
-    if (error == 0)
-        htw__waiting_page_end(page);
-    return error;
+static void print_row(const struct htw__waiting *row, const struct htw__relay_command *command) {
+    if (command->json)
+        htw__rows_print_json(command->out, row);
+    else if (command->action == HTW__RELAY_LIST)
+        htw__rows_print(row);
+    else
+        htw__rows_print_all(row);
+}
+
+static void print_end(const struct htw__waiting_page *page, bool is_all,
+                      const struct htw__relay_command *command) {
+    char after[HTW__WAITING_KEY_SIZE];
+    htw__waiting_key_format(&page->last, after);
+    if (is_all && !command->json)
+        printf("%" PRIu64 " in all\n", page->found);
+    if (page->has_more)
+        fprintf(command->out, command->json ? "{\"after\":\"%s\"}\n" : "more: --after %s\n", after);
 }
 
 static int list(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    const struct htw__waiting_filter *filter = &command->filter;
     struct htw__waiting_page page;
-    char after[HTW__WAITING_KEY_SIZE];
-    htw__waiting_page_init(&page, &command->filter, command->limit);
-    int error = scan_page(kafka, &page);
-    if (error == 0 && !command->json)
+    int64_t from_ms =
+        filter->from_ms > filter->after.wanted_ms ? filter->from_ms : filter->after.wanted_ms;
+    htw__waiting_page_init(&page, filter, command->limit);
+    int result = htw__scan(kafka, from_ms, add_to_page, htw__waiting_page_is_full, &page);
+    htw__waiting_page_end(&page);
+    if (result >= 0 && !command->json)
         htw__rows_print_head();
-    for (size_t i = 0; i < page.count && error == 0; i++) {
-        if (command->json)
-            htw__rows_print_json(command->out, &page.rows[i]);
-        else
-            htw__rows_print(&page.rows[i]);
-    }
-    htw__waiting_key_format(&page.last, after);
-    if (error == 0 && page.has_more && command->json)
-        fprintf(command->out, "{\"after\":\"%s\"}\n", after);
-    else if (error == 0 && !command->json)
-        printf("%" PRIu64 " in all%s%s\n", page.found, page.has_more ? "; more: --after " : "",
-               page.has_more ? after : "");
+    for (size_t i = 0; i < page.count && result >= 0; i++)
+        print_row(&page.rows[i], command);
+    if (result >= 0)
+        print_end(&page, result > 0, command);
     htw__waiting_page_fini(&page);
-    return error;
+    return result;
 }
 
 /* ---- show */
@@ -65,14 +70,9 @@ static int find(struct htw__kafka *kafka, struct htw__bytes id, struct htw__wait
     struct htw__waiting_filter filter = HTW__WAITING_ALL;
     filter.id = id;
     htw__waiting_page_init(page, &filter, ALIKE_MAX);
-    return scan_page(kafka, page);
-}
-
-static void show_row(const struct htw__waiting *row, const struct htw__relay_command *command) {
-    if (command->json)
-        htw__rows_print_json(command->out, row);
-    else
-        htw__rows_print_all(row);
+    (void)htw__scan(kafka, 0, add_to_page, NULL, page);
+    htw__waiting_page_end(page);
+    return kafka->has_failed ? -EIO : 0;
 }
 
 /* ---- cancel and move */
@@ -164,7 +164,7 @@ static enum htw__relay_result do_one(struct htw__kafka *kafka,
                  kafka->options.input, id);
     } else if (command->action == HTW__RELAY_SHOW) {
         for (size_t i = 0; i < page.count; i++)
-            show_row(&page.rows[i], command);
+            print_row(&page.rows[i], command);
     } else {
         const char *why = why_not(&page);
         result = why == NULL ? change(kafka, command, &page.rows[0], &why) : HTW__RELAY_REFUSED;
@@ -180,7 +180,7 @@ enum htw__relay_result htw__relay_do(struct htw__kafka *kafka,
                                      char reason[HTW__RELAY_REASON_SIZE]) {
     if (id != NULL)
         return do_one(kafka, command, id, reason);
-    return list(kafka, command) == 0 ? HTW__RELAY_DONE : HTW__RELAY_FAILED;
+    return list(kafka, command) >= 0 ? HTW__RELAY_DONE : HTW__RELAY_FAILED;
 }
 
 static bool act(struct htw__kafka *kafka, const struct htw__relay_command *command) {

@@ -99,6 +99,20 @@ UNIT_TEST(waiting_pages_together_show_all_once) {
     assert_int_equal(count, 1000);
 }
 
+/* holds: relay-16 */
+UNIT_TEST(waiting_page_is_full_of_what_nothing_can_come_before) {
+    begin(NULL, 2);
+    find(1, 10, "a", NULL);
+    assert_false(htw__waiting_page_is_full(&page, 100));
+    find(1, 30, "c", NULL);
+    assert_false(htw__waiting_page_is_full(&page, 30)); /* another one may be due before 30 */
+    find(1, 20, "b", NULL);
+    assert_true(htw__waiting_page_is_full(&page, 30));
+    assert_string_equal(rows(), "a/1 b/1 ");
+    assert_true(page.has_more);
+    finish();
+}
+
 /* Sixty-four of 1 MiB, with a limit that would have them all. */
 UNIT_TEST(waiting_page_of_large_records_is_short) {
     static char value[(1 << 20) + 1];
