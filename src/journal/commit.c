@@ -31,9 +31,7 @@ static bool must_wait(const struct htw_journal *journal, const struct htw__chang
 
 static void hold(struct htw_journal *journal, struct htw__change *change) {
     for (size_t i = 0; i < change->step_count && change->result == 0; i++)
-        change->result = htw__step_waits(journal, &change->steps[i])
-                             ? -EINVAL
-                             : htw__step_hold(journal, &change->steps[i]);
+        change->result = htw__step_hold(journal, &change->steps[i]);
     change->is_refused = change->result != 0;
 }
 

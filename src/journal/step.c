@@ -70,6 +70,8 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
     struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
     if (job == NULL || step->key != NULL)
         return 0;
+    if (job->is_held && !job->is_granted) /* by another step of the change */
+        return -EINVAL;
     step->from = htw__state_of_job(journal, job);
     step->counters = job->counters;
     step->queue = job->queue;
