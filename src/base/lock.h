@@ -29,6 +29,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
 #define HTW__LOCK_RANKS(RANK)                                                                     \
@@ -143,6 +144,15 @@ static inline void htw__mutex_unlock(struct htw__mutex *mutex) {
     pthread_mutex_unlock(&mutex->mutex);
 }
 
+/* For htw__mutex_wait_until(). */
+static inline void htw__monotonic_condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 /* Waits for a condition, with the mutex and no other lock held. The thread is not cancelled here: the
    mutex would stay locked. */
 static inline void htw__mutex_wait(struct htw__mutex *mutex, pthread_cond_t *condition) {
@@ -153,7 +163,7 @@ static inline void htw__mutex_wait(struct htw__mutex *mutex, pthread_cond_t *con
     pthread_setcancelstate(cancel_state, NULL);
 }
 
-/* Waits until `deadline` at the latest, by the clock of the condition. */
+/* Waits until `deadline` at the latest. */
 static inline void htw__mutex_wait_until(struct htw__mutex *mutex, pthread_cond_t *condition,
                                          const struct timespec *deadline) {
     int cancel_state;

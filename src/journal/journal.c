@@ -68,11 +68,7 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
 
 static void init(struct htw_journal *journal) {
     htw__mutex_init(&journal->mutex, HTW__RANK_JOURNAL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&journal->work, &attributes);
-    pthread_condattr_destroy(&attributes);
+    htw__monotonic_condition_init(&journal->work);
     pthread_cond_init(&journal->read, NULL);
     pthread_cond_init(&journal->idle, NULL);
     journal->last = &journal->first;

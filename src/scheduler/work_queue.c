@@ -8,11 +8,7 @@ void htw__work_queue_init(struct htw__work_queue *queue) {
     *queue = (struct htw__work_queue) { .deputy = { .wanted_ns = HTW_NEVER_NS } };
     htw__mutex_init(&queue->mutex, HTW__RANK_SCHEDULER_WORK_QUEUE);
     pthread_cond_init(&queue->work, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    htw__monotonic_condition_init(&queue->changed);
 }
 
 void htw__work_queue_fini(struct htw__work_queue *queue) {
