@@ -43,12 +43,15 @@ struct htw__alarm {
         version; /* 2 * `resets` of when it was set last, plus 1 while it is being set */
     _Atomic int64_t shared_ns; /* what it is set to, for as long as `version` is up to date */
 
-    /* The timer of the owner, for when another thread is setting the shared one. Other threads may
-       only make it expire at once. */
+    /* The timer of the owner, for when another thread is setting the shared one, or for the next wake-up but
+       one. Other threads may only make it expire at once. */
     int own_fd;
-    bool own_is_set;
-    _Atomic int64_t own_ns; /* what it was set to since the last reset; INT64_MAX: nothing */
+    int64_t own_set_ns; /* what it is set to; INT64_MAX: nothing */
     _Atomic bool alert; /* since the last reset another thread has made it expire, or is about to */
+
+    bool shared_has_expired; /* since the last plan */
+    int64_t planned_ns;      /* the time of the last plan */
+    int64_t gap_ns;          /* how much later that is than the time of the plan before */
 
     _Atomic int wall_fd; /* expires when the wall clock is set; -1: none */
 #else
@@ -95,9 +98,9 @@ void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns);
    may not see, that thread sets the alarm for. */
 void htw__alarm_reset(struct htw__alarm *alarm);
 
-/* To be called once after a reset: makes it expire at `at_ns`, or never if that is INT64_MAX; or
-   earlier, if another thread has set it since the reset. */
-void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns);
+/* To be called once after a reset: makes it expire at a time of a range, or never if that is INT64_MAX; or
+   earlier, if another thread has set it since the reset. Costs least if these times are at equal intervals. */
+void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t latest_ns);
 
 /* Sleeps until it expires or the wall clock is set. */
 void htw__alarm_wait(struct htw__alarm *alarm);

@@ -99,35 +99,19 @@ static void *watch_time(void *arg) {
 
 /* ---- from here on: see alarm.h */
 
-static int open_pipe(struct htw__alarm *alarm) {
+/* With a pipe. */
+static int start_thread(struct htw__alarm *alarm) {
     int fds[2];
     if (!htw__system_open_pipe(fds))
         return -errno;
     alarm->fd = fds[0];
     alarm->write_fd = fds[1];
-    return 0;
-}
-
-static int start_thread(struct htw__alarm *alarm) {
-    int error = open_pipe(alarm);
-    if (error != 0)
-        return error;
-    error = htw__thread_start(&alarm->thread, "htw", "alarm", 0, watch_time, alarm);
+    int error = htw__thread_start(&alarm->thread, "htw", "alarm", 0, watch_time, alarm);
     if (error == 0)
         return 0;
     close(alarm->fd);
     close(alarm->write_fd);
     return error;
-}
-
-static int init_condition(pthread_cond_t *condition) {
-    pthread_condattr_t monotonic;
-    if (pthread_condattr_init(&monotonic) != 0)
-        return -ENOMEM;
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    int error = pthread_cond_init(condition, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    return error == 0 ? 0 : -ENOMEM;
 }
 
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
@@ -136,12 +120,10 @@ int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
                                    .watches_wall = clock == CLOCK_REALTIME,
                                    .fd = -1,
                                    .expires_ns = INT64_MAX };
-    int error = init_condition(&alarm->changed);
-    if (error != 0)
-        return error;
+    htw__monotonic_condition_init(&alarm->changed);
     htw__mutex_init(&alarm->mutex, HTW__RANK_ALARM);
     alarm->ahead_ns = ahead_ns(alarm);
-    error = blocking ? 0 : start_thread(alarm);
+    int error = blocking ? 0 : start_thread(alarm);
     if (error != 0) {
         htw__mutex_fini(&alarm->mutex);
         pthread_cond_destroy(&alarm->changed);
@@ -222,9 +204,10 @@ void htw__alarm_reset(struct htw__alarm *alarm) {
     htw__mutex_unlock(&alarm->mutex);
 }
 
-void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns) {
+void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t latest_ns) {
+    (void)earliest_ns;
     htw__mutex_lock(&alarm->mutex);
-    if (!set_earlier(alarm, at_ns) && alarm->at_ns == INT64_MAX)
+    if (!set_earlier(alarm, latest_ns) && alarm->at_ns == INT64_MAX)
         set_timer(alarm, INT64_MAX);
     htw__mutex_unlock(&alarm->mutex);
 }

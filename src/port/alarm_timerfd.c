@@ -6,10 +6,16 @@
  * THE SHARED TIMER. A thread claims it, sets it to its time unless it is set to an earlier one since
  * the same reset, and gives it back. No thread waits for one that has claimed it, which may be
  * stopped before, in or after the system call. It then sees that the timer is claimed:
- *  - The owner sets its own timer instead.
+ *  - The owner relies on its own timer instead.
  *  - Another thread makes the owner's timer expire at once. Any number of threads may do that at the
  *    same time, since they all set it to the same. The owner wakes up, finds what the thread has
  *    armed, and plans again.
+ *
+ * AHEAD. To set a timer that then expires next programs the hardware, which costs more than all else of a
+ * wake-up in a virtual machine. So while the owner wakes up at equal intervals, a plan also sets the timer that it
+ * does not need to the wake-up after the next one. When the next one comes, the kernel has programmed that already,
+ * and its plan finds a timer that is set. In any other case the plan sets a timer, and what was set ahead must not
+ * wake the owner in vain. What expires is taken from the epoll instance, so the owner knows which timer is still set.
  *
  * RESETS. What the owner reads after a reset includes all that was armed before. So a thread that has
  * counted the resets after it had armed, and finds a greater number later, is done. A timer that
@@ -26,8 +32,7 @@
 
 #define NS_PER_S 1000000000
 
-/* The shared timer, the own one, that of the wall clock. */
-#define TIMERS 3
+enum timer { SHARED, OWN, WALL, TIMERS };
 
 /* ---- the kernel's timers */
 
@@ -45,11 +50,11 @@ static void set_timer(int fd, int flags, int64_t at_ns) {
 
 /* A new timer, not set, that wakes the owner whenever it expires: since it is edge-triggered there,
    it need not be read. The file descriptor or a negative errno. */
-static int add_timer(const struct htw__alarm *alarm, clockid_t clock) {
+static int add_timer(const struct htw__alarm *alarm, clockid_t clock, enum timer timer) {
     int fd = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
     if (fd < 0)
         return -errno;
-    struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = timer };
     if (epoll_ctl(alarm->fd, EPOLL_CTL_ADD, fd, &event) == 0)
         return fd;
     close(fd);
@@ -60,18 +65,11 @@ static int create_timers(struct htw__alarm *alarm) {
     alarm->fd = epoll_create1(EPOLL_CLOEXEC);
     if (alarm->fd < 0)
         return -errno;
-    alarm->shared_fd = add_timer(alarm, alarm->clock);
-    if (alarm->shared_fd < 0)
-        return alarm->shared_fd;
-    alarm->own_fd = add_timer(alarm, alarm->clock);
-    if (alarm->own_fd < 0)
-        return alarm->own_fd;
+    alarm->shared_fd = add_timer(alarm, alarm->clock, SHARED);
+    alarm->own_fd = add_timer(alarm, alarm->clock, OWN);
+    if (alarm->shared_fd < 0 || alarm->own_fd < 0)
+        return alarm->shared_fd < 0 ? alarm->shared_fd : alarm->own_fd;
     return alarm->clock == CLOCK_REALTIME ? htw__alarm_watch_wall_clock(alarm) : 0;
-}
-
-static void close_if_open(int fd) {
-    if (fd >= 0)
-        close(fd);
 }
 
 /* ---- setting them */
@@ -83,9 +81,10 @@ static void set_claimed(struct htw__alarm *alarm, int64_t at_ns) {
     atomic_store_explicit(&alarm->shared_ns, at_ns, memory_order_relaxed);
 }
 
-/* Sets the shared timer for a thread that has counted `resets`, unless what it is set to is early
-   enough. False: another thread is setting it. */
-static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t at_ns) {
+/* Sets the shared timer for a thread that has counted `resets`, unless what it is set to is early enough; if
+   that is `reuse_ns` or later, it may have been set before the last reset. False: another thread is setting
+   it. */
+static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t reuse_ns, int64_t at_ns) {
     uint64_t present = 2 * resets;
     /* order: `shared_ns` is read next, and must be as new as the version. [relaxed: `alarm-put-off`] */
     uint64_t version = atomic_load_explicit(&alarm->version, memory_order_acquire);
@@ -104,7 +103,8 @@ static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t at_ns)
                                                     memory_order_acquire, memory_order_acquire));
     /* Another thread may have set it and given it back, without another version. */
     /* order: The claim was acquired before. */
-    if (version != present || atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) > at_ns)
+    int64_t shared_ns = atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed);
+    if (shared_ns > at_ns || (version != present && shared_ns < reuse_ns))
         set_claimed(alarm, at_ns);
     /* order: Publishes `shared_ns`. [relaxed: `alarm-of-two`] */
     atomic_store_explicit(&alarm->version, present, memory_order_release);
@@ -135,9 +135,7 @@ void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
 
 static void set_own(struct htw__alarm *alarm, int64_t at_ns) {
     set_timer(alarm->own_fd, 0, at_ns);
-    alarm->own_is_set = at_ns != INT64_MAX;
-    /* order: A number alone; `resets` orders it behind a reset. */
-    atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_relaxed);
+    alarm->own_set_ns = at_ns;
     /* order: The kernel sets a timer under a lock of its own. So if that of the other thread came before,
        the flag is seen. No order of C11 could promise that: it is store buffering. */
     if (atomic_load_explicit(&alarm->alert, memory_order_relaxed))
@@ -145,12 +143,10 @@ static void set_own(struct htw__alarm *alarm, int64_t at_ns) {
 }
 
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
-    /* order: Not a load. Release: an owner that counts on from here sees what was armed. Acquire: `own_ns` is not
-       of an earlier reset. [acquire: `cleanup`; release: `alarm-own-again`] */
+    /* order: Not a load. Release: an owner that counts on from here sees what was armed. Acquire: no earlier
+       reset clears the flag. [acquire: `cleanup`; release: `alarm-own-again`] */
     uint64_t resets = atomic_fetch_add_explicit(&alarm->resets, 0, memory_order_acq_rel);
-    /* order: `resets` was acquired before. */
-    if (atomic_load_explicit(&alarm->own_ns, memory_order_relaxed) <= at_ns ||
-        set_shared(alarm, resets, at_ns))
+    if (set_shared(alarm, resets, INT64_MAX, at_ns))
         return;
     /* order: As its load in `set_own()`. */
     atomic_store_explicit(&alarm->alert, true, memory_order_relaxed);
@@ -158,29 +154,46 @@ void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
 }
 
 void htw__alarm_reset(struct htw__alarm *alarm) {
-    /* order: The release of `resets` that follows publishes it. */
-    atomic_store_explicit(&alarm->own_ns, INT64_MAX, memory_order_relaxed);
+    /* order: The release of `resets` that follows orders it. */
     atomic_store_explicit(&alarm->alert, false, memory_order_relaxed);
     /* order: Acquire: what was armed before is seen. Release: what it was set to before does not count
        any more. [acquire: `alarm-own-again`; release: `cleanup`] */
     atomic_fetch_add_explicit(&alarm->resets, 1, memory_order_acq_rel);
 }
 
-void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns) {
+static int64_t add(int64_t at_ns, int64_t delay_ns) {
+    int64_t sum_ns;
+    return __builtin_add_overflow(at_ns, delay_ns, &sum_ns) ? INT64_MAX : sum_ns;
+}
+
+void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t latest_ns) {
+    int64_t next_ns = add(alarm->planned_ns, alarm->gap_ns);
+    bool in_step = alarm->gap_ns > 0 && earliest_ns <= next_ns && next_ns <= latest_ns;
+    int64_t at_ns = in_step ? next_ns : latest_ns;
+    int64_t ahead_ns = in_step ? add(at_ns, alarm->gap_ns) : INT64_MAX;
+    alarm->gap_ns = at_ns - alarm->planned_ns;
+    alarm->planned_ns = at_ns;
+    int64_t reuse_ns = alarm->shared_has_expired ? INT64_MAX : earliest_ns;
     /* order: The owner alone adds to it. */
     uint64_t resets = atomic_load_explicit(&alarm->resets, memory_order_relaxed);
-    bool is_shared = set_shared(alarm, resets, at_ns);
-    if (!is_shared || alarm->own_is_set)
-        set_own(alarm, is_shared ? INT64_MAX : at_ns);
+    if (alarm->own_set_ns == at_ns) {
+        set_shared(alarm, resets, reuse_ns, ahead_ns);
+    } else if (!set_shared(alarm, resets, reuse_ns, at_ns)) {
+        set_own(alarm, at_ns);
+    } else if (ahead_ns != INT64_MAX || alarm->own_set_ns < earliest_ns) {
+        set_own(alarm, ahead_ns);
+    }
+    alarm->shared_has_expired = false;
 }
 
 /* ---- from here on: see alarm.h */
 
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
     (void)blocking;
-    *alarm = (struct htw__alarm) { .clock = clock, .fd = -1, .shared_fd = -1, .own_fd = -1 };
+    *alarm = (struct htw__alarm) {
+        .clock = clock, .fd = -1, .shared_fd = -1, .own_fd = -1, .own_set_ns = INT64_MAX
+    };
     atomic_init(&alarm->shared_ns, INT64_MAX);
-    atomic_init(&alarm->own_ns, INT64_MAX);
     atomic_init(&alarm->wall_fd, -1);
     int error = create_timers(alarm);
     if (error != 0)
@@ -190,16 +203,17 @@ int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
 
 void htw__alarm_fini(struct htw__alarm *alarm) {
     /* order: No other thread uses the alarm. */
-    close_if_open(atomic_load_explicit(&alarm->wall_fd, memory_order_relaxed));
-    close_if_open(alarm->own_fd);
-    close_if_open(alarm->shared_fd);
-    close_if_open(alarm->fd);
+    int wall_fd = atomic_load_explicit(&alarm->wall_fd, memory_order_relaxed);
+    int fds[] = { wall_fd, alarm->own_fd, alarm->shared_fd, alarm->fd };
+    for (unsigned i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
 }
 
 /* The kernel reports to a timer of the wall clock that this was set, however far away its own time
    is. */
 static int add_wall_timer(struct htw__alarm *alarm) {
-    int none = -1, fd = add_timer(alarm, CLOCK_REALTIME);
+    int none = -1, fd = add_timer(alarm, CLOCK_REALTIME, WALL);
     if (fd < 0)
         return fd;
     set_timer(fd, TFD_TIMER_CANCEL_ON_SET, INT64_MAX - 1);
@@ -222,14 +236,19 @@ int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
 }
 
 /* Takes what has expired out of the epoll instance. */
-static void take_events(const struct htw__alarm *alarm, int timeout_ms) {
+static void take_events(struct htw__alarm *alarm, int timeout_ms) {
     struct epoll_event events[TIMERS];
-    int cancel_state;
+    int cancel_state, count;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     /* EINTR: a process that was stopped goes on. Signals are blocked where threads wait. */
-    while (epoll_wait(alarm->fd, events, TIMERS, timeout_ms) < 0 && errno == EINTR)
+    while ((count = epoll_wait(alarm->fd, events, TIMERS, timeout_ms)) < 0 && errno == EINTR)
         ;
     pthread_setcancelstate(cancel_state, NULL);
+    for (int i = 0; i < count; i++)
+        if (events[i].data.u32 == OWN)
+            alarm->own_set_ns = INT64_MAX;
+        else if (events[i].data.u32 == SHARED)
+            alarm->shared_has_expired = true;
 }
 
 void htw__alarm_wait(struct htw__alarm *alarm) {

@@ -36,7 +36,7 @@ void htw__deputy_wait(struct htw__deputy *deputy, struct htw__mutex *mutex, int6
     deputy->present = true;
     htw__alarm_reset(&deputy->alarm);
     htw__mutex_unlock(mutex);
-    htw__alarm_plan(&deputy->alarm, at_ns);
+    htw__alarm_plan(&deputy->alarm, at_ns, at_ns);
     htw__alarm_wait(&deputy->alarm);
     htw__mutex_lock(mutex);
     deputy->present = false;

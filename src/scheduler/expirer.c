@@ -30,12 +30,6 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
     return error;
 }
 
-void htw__expirer_fini(struct htw__expirer *expirer) {
-    if (expirer->scheduler == NULL) /* not initialised */
-        return;
-    htw__waker_fini(&expirer->waker);
-}
-
 /* ---- when it must serve its shards */
 
 static unsigned slots_of(const struct htw_scheduler *scheduler) {
@@ -96,7 +90,8 @@ int64_t htw__expirer_left_ns(const struct htw__expirer *expirer,
 int64_t htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     struct htw__waker *waker = &expirer->waker;
-    int64_t at_ns = htw__after_ns(htw__expirer_next_ns(expirer), scheduler->timer_slack_ns);
+    int64_t next_ns = htw__expirer_next_ns(expirer);
+    int64_t at_ns = htw__after_ns(next_ns, scheduler->timer_slack_ns);
     if (at_ns > latest_ns)
         at_ns = latest_ns;
     /* order: The thread that sets it sets the alarm, too. */
@@ -104,7 +99,7 @@ int64_t htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns)
         int64_t cleanup_ns = htw__after_ns(htw__now_ns(scheduler), HTW__CLEANUP_DELAY_NS);
         at_ns = at_ns < cleanup_ns ? at_ns : cleanup_ns;
     }
-    htw__alarm_plan(&waker->alarm, at_ns);
+    htw__alarm_plan(&waker->alarm, htw__clock_earlier(next_ns, at_ns), at_ns);
     return at_ns;
 }
 

@@ -22,10 +22,9 @@ struct htw__expirer {
     bool woken; /* and has not yet found out why */
 };
 
-/* Starts no thread. 0 or a negative errno; in either case htw__expirer_fini() must follow. */
+/* Starts no thread. 0 or a negative errno; in either case htw__waker_fini() must follow. */
 int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *scheduler,
                       unsigned index);
-void htw__expirer_fini(struct htw__expirer *expirer);
 
 /* The times of the clocks that timers of a scheduler have, by slot. */
 struct htw__present {

@@ -163,7 +163,7 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     const struct htw_allocator allocator = scheduler->allocator;
     htw__run_stats_destroy(scheduler, scheduler->executor_run_stats);
     for (unsigned i = 0; scheduler->expirers != NULL && i < scheduler->expirer_count; i++)
-        htw__expirer_fini(&scheduler->expirers[i]);
+        htw__waker_fini(&scheduler->expirers[i].waker);
     htw__release(&allocator, scheduler->expirers,
                  scheduler->expirer_count * sizeof(*scheduler->expirers));
     for (uint32_t i = 0; scheduler->shards != NULL && i < scheduler->shard_count; i++)

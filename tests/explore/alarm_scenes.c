@@ -3,18 +3,20 @@
 /* holds: scheduler-19 */
 #include "scenes.h"
 
+#include "../../src/base/clock.h"
 #include "../../src/port/alarm.h"
 
 #include <string.h>
 #include <time.h>
 
-#define PLACES 3u
+#define PLACES 8u
 
 static struct {
     struct htw__alarm alarm;
     _Atomic int64_t due_ns[PLACES]; /* what is armed; relaxed, as the wake-up ticks of shards */
     bool has_woken[PLACES];
     unsigned used; /* places */
+    unsigned wakes;
     struct htw__mutex mutex;
 } at;
 
@@ -58,8 +60,9 @@ static void sleep_through(void) {
         htw__alarm_reset(&at.alarm);
         if (note_due() == 0)
             return;
-        htw__alarm_plan(&at.alarm, earliest_ns());
+        htw__alarm_plan(&at.alarm, earliest_ns(), earliest_ns());
         htw__alarm_wait(&at.alarm);
+        at.wakes++;
     }
 }
 
@@ -148,6 +151,36 @@ static void play_alarm_own_again(void) {
     close_alarm();
 }
 
+/* The owner wakes up at regular times, so a timer is set for the next time but one, while two threads arm for
+   a time in between. Each of these may wake it up in vain once. */
+static void arm_in_between(unsigned place) {
+    scene_sleep_alone(13 * MS);
+    arm(place, 2 * MS);
+}
+
+static void arm_in_between_first(void) {
+    arm_in_between(0);
+}
+
+static void arm_in_between_second(void) {
+    arm_in_between(1);
+}
+
+static void play_alarm_ahead(void) {
+    open_alarm(PLACES);
+    for (unsigned i = 2; i < PLACES; i++) {
+        int64_t due_ns = explore_now_ns() + 4 * i * MS;
+        atomic_store_explicit(&at.due_ns[i], due_ns, memory_order_relaxed);
+        explore_expect(&at.has_woken[i], due_ns);
+    }
+    scene_start(0, arm_in_between_first);
+    scene_start(0, arm_in_between_second);
+    sleep_through();
+    scene_join();
+    REQUIRE(at.wakes <= PLACES + 2);
+    close_alarm();
+}
+
 /* ---- put off, as by an expirer whose callbacks were short: places change under a mutex */
 
 static void put_off(void) {
@@ -187,7 +220,7 @@ static void sleep_with_mutex(void) {
         int64_t due_ns = earliest_ns();
         htw__alarm_reset(&at.alarm);
         htw__mutex_unlock(&at.mutex);
-        htw__alarm_plan(&at.alarm, due_ns);
+        htw__alarm_plan(&at.alarm, due_ns, due_ns);
         htw__alarm_wait(&at.alarm);
         htw__mutex_lock(&at.mutex);
     }
@@ -221,6 +254,20 @@ static void play_watch_wall_clock(void) {
     close_alarm();
 }
 
+/* What an alarm is set to has passed before, by a clock that was set back since. */
+static void play_alarm_set_back(void) {
+    REQUIRE(htw__alarm_init(&at.alarm, CLOCK_REALTIME, true) == 0);
+    for (unsigned times = 0; times < 3; times++) {
+        explore_set_wall_ns(100 * MS);
+        while (htw__clock_realtime_ns() < 200 * MS) {
+            htw__alarm_reset(&at.alarm);
+            htw__alarm_plan(&at.alarm, 200 * MS, 200 * MS);
+            htw__alarm_wait(&at.alarm);
+        }
+    }
+    htw__alarm_fini(&at.alarm);
+}
+
 const struct scene alarm_scenes[] = {
     { "alarm", "an owner wakes up for what another thread arms", play_alarm, 3, 4, 0 },
     { "alarm-again", "the same if it arms an earlier time later", play_alarm_again, 2, 3, 0 },
@@ -228,9 +275,13 @@ const struct scene alarm_scenes[] = {
     { "alarm-own", "the same beside what the owner has armed itself", play_alarm_own, 3, 4, 0 },
     { "alarm-own-again", "the same after the owner has slept so before", play_alarm_own_again, 2, 3,
       0 },
+    { "alarm-ahead", "the same beside regular times, for which a timer is set ahead",
+      play_alarm_ahead, 2, 3, 0 },
     { "alarm-put-off", "a thread that puts an alarm off lets no other one down", play_put_off, 2, 3,
       0 },
     { "alarm-wall-clock", "two threads let an alarm watch the wall clock", play_watch_wall_clock, 4,
       5, 0 },
+    { "alarm-set-back", "an alarm is set to the time of the last one, which is to come again",
+      play_alarm_set_back, 1, 1, 0 },
     { NULL, NULL, NULL, 0, 0, 0 },
 };

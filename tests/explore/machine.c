@@ -16,7 +16,6 @@
 #ifndef STEPS_MAX
 #define STEPS_MAX 100000u
 #endif
-#define TIMERS 32u
 #define OBJECTS 1024u /* a power of 2 */
 #define EXPECTED_MAX 16u
 #define BEGIN_NS INT64_C(1000000000000)
@@ -42,7 +41,8 @@ struct thread {
 };
 
 struct machine_timer {
-    int poller; /* 0: none */
+    int poller;    /* 0: none */
+    uint32_t name; /* in the poller */
     int64_t at_ns;
     struct machine_past past; /* the kernel's lock of a timer orders the threads that set it */
     bool is_open, is_wall, has_expired, is_new;
@@ -51,7 +51,7 @@ struct machine_timer {
 static struct thread threads[MACHINE_THREADS];
 static unsigned living; /* threads that have not been joined */
 static struct thread *self;
-static struct machine_timer timers[TIMERS];
+static struct machine_timer timers[MACHINE_TIMERS];
 static struct {
     const bool *flag;
     int64_t by_ns;
@@ -155,7 +155,7 @@ static int64_t next_event_ns(bool all_wait) {
         if (threads[i].state == WAITING && threads[i].until_ns < next_ns &&
             (all_wait || !threads[i].is_patient))
             next_ns = threads[i].until_ns;
-    for (unsigned i = 1; i < TIMERS; i++)
+    for (unsigned i = 1; i < MACHINE_TIMERS; i++)
         if (timers[i].is_open && timers[i].poller != 0 && !timers[i].has_expired &&
             expires_ns(&timers[i]) < next_ns)
             next_ns = expires_ns(&timers[i]);
@@ -176,7 +176,7 @@ static void expire(struct machine_timer *timer) {
 static void advance(int64_t to_ns, bool all_wait) {
     if (to_ns > now_ns)
         now_ns = to_ns;
-    for (unsigned i = 1; i < TIMERS; i++)
+    for (unsigned i = 1; i < MACHINE_TIMERS; i++)
         expire(&timers[i]);
     for (unsigned i = 0; i < machine_thread_count; i++)
         if (threads[i].state == WAITING && threads[i].until_ns <= now_ns &&
@@ -351,7 +351,7 @@ void machine_pause(const void *code) {
 /* ---- timers of the kernel, edge-triggered */
 
 static int create(void) {
-    for (int i = 1; i < (int)TIMERS; i++)
+    for (int i = 1; i < (int)MACHINE_TIMERS; i++)
         if (!timers[i].is_open) {
             timers[i] = (struct machine_timer) { .is_open = true, .at_ns = MACHINE_NEVER };
             return i;
@@ -376,7 +376,7 @@ void machine_timer_set(int timer, int64_t at_ns, const void *code) {
 }
 
 void machine_timer_close(int fd) {
-    if (fd < (int)TIMERS) /* otherwise it is a file of the disk */
+    if (fd < (int)MACHINE_TIMERS) /* otherwise it is a file of the disk */
         timers[fd].is_open = false;
 }
 
@@ -384,24 +384,25 @@ int machine_poller_create(void) {
     return create();
 }
 
-void machine_poller_add(int poller, int timer) {
+void machine_poller_add(int poller, int timer, uint32_t name) {
     timers[timer].poller = poller;
+    timers[timer].name = name;
 }
 
-static int take_expired(int poller) {
+static int take_expired(int poller, uint32_t *ret_names) {
     int count = 0;
-    for (unsigned i = 1; i < TIMERS; i++)
+    for (unsigned i = 1; i < MACHINE_TIMERS; i++)
         if (timers[i].is_open && timers[i].poller == poller && timers[i].is_new) {
             timers[i].is_new = false;
-            count++;
+            ret_names[count++] = timers[i].name;
         }
     return count;
 }
 
-int machine_poller_wait(int poller, int timeout_ms, const void *code) {
+int machine_poller_wait(int poller, int timeout_ms, uint32_t *ret_names, const void *code) {
     int count;
     machine_step(&timers[poller], "polls", code);
-    while ((count = take_expired(poller)) == 0 && timeout_ms != 0)
+    while ((count = take_expired(poller, ret_names)) == 0 && timeout_ms != 0)
         machine_wait(&timers[poller], MACHINE_NEVER, code);
     return count;
 }
@@ -439,7 +440,7 @@ void *machine_thread_join(unsigned number, const void *code) {
 void explore_set_wall_ns(int64_t wall_ns) {
     machine_step(&wall_ahead_ns, "sets the clock", __builtin_return_address(0));
     wall_ahead_ns = wall_ns - now_ns;
-    for (unsigned i = 1; i < TIMERS; i++)
+    for (unsigned i = 1; i < MACHINE_TIMERS; i++)
         if (timers[i].is_open && timers[i].is_wall)
             ring(&timers[i]);
 }

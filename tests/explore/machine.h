@@ -82,15 +82,19 @@ bool machine_must_see_latest(void);
 int64_t machine_now_ns(void);
 int64_t machine_wall_ns(void);
 
+/* File descriptors of timers are less. */
+#define MACHINE_TIMERS 32u
+
 struct machine_timer;
 /* A new one; its number is a file descriptor. */
 int machine_timer_create(bool is_wall);
 void machine_timer_set(int timer, int64_t at_ns, const void *code);
 void machine_timer_close(int fd);
 int machine_poller_create(void);
-void machine_poller_add(int poller, int timer);
-/* Waits until a timer of the poller has expired since the last time; `timeout_ms` is 0 or -1. */
-int machine_poller_wait(int poller, int timeout_ms, const void *code);
+void machine_poller_add(int poller, int timer, uint32_t name);
+/* Waits until a timer of the poller has expired since the last time; `timeout_ms` is 0 or -1. Sets the
+   names of those that have. */
+int machine_poller_wait(int poller, int timeout_ms, uint32_t *ret_names, const void *code);
 
 /* ---- threads */
 

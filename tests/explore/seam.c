@@ -61,15 +61,18 @@ int __wrap_epoll_create1(int flags) {
 
 int __wrap_epoll_ctl(int poller, int operation, int fd, struct epoll_event *event);
 int __wrap_epoll_ctl(int poller, int operation, int fd, struct epoll_event *event) {
-    (void)operation, (void)event;
-    machine_poller_add(poller, fd);
+    (void)operation;
+    machine_poller_add(poller, fd, event->data.u32);
     return 0;
 }
 
 int __wrap_epoll_wait(int poller, struct epoll_event *events, int max, int timeout_ms);
 int __wrap_epoll_wait(int poller, struct epoll_event *events, int max, int timeout_ms) {
-    (void)events, (void)max;
-    return machine_poller_wait(poller, timeout_ms, CODE);
+    uint32_t names[MACHINE_TIMERS];
+    int count = machine_poller_wait(poller, timeout_ms, names, CODE);
+    for (int i = 0; i < count && i < max; i++)
+        events[i].data.u32 = names[i];
+    return count;
 }
 
 int __wrap_close(int fd);

@@ -31,12 +31,18 @@ static void start(struct htw__alarm *alarm, clockid_t clock) {
     htw__alarm_reset(alarm);
 }
 
+#ifndef HTW_PORTABLE
+static int64_t remaining_of_ns(int fd) {
+    struct itimerspec setting;
+    assert_int_equal(timerfd_gettime(fd, &setting), 0);
+    return (int64_t)setting.it_value.tv_sec * 1000000000 + setting.it_value.tv_nsec;
+}
+#endif
+
 /* How long until it expires; 0: it is not set. */
 static int64_t remaining_ns(struct htw__alarm *alarm) {
 #ifndef HTW_PORTABLE
-    struct itimerspec setting;
-    assert_int_equal(timerfd_gettime(alarm->shared_fd, &setting), 0);
-    return (int64_t)setting.it_value.tv_sec * 1000000000 + setting.it_value.tv_nsec;
+    return remaining_of_ns(alarm->shared_fd);
 #else
     htw__mutex_lock(&alarm->mutex);
     int64_t expires_ns = alarm->expires_ns;
@@ -143,13 +149,11 @@ UNIT_TEST(alarm_that_begins_to_watch_the_wall_clock_leaves_no_thread_asleep) {
 UNIT_TEST(alarm_that_watches_the_wall_clock_has_a_timer_that_is_always_set) {
     for (size_t i = 0; i < COUNT_OF(clocks); i++) {
         struct htw__alarm alarm;
-        struct itimerspec setting;
         start(&alarm, clocks[i]);
         assert_int_equal(alarm.wall_fd >= 0, clocks[i] == CLOCK_REALTIME);
         assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
-        htw__alarm_plan(&alarm, INT64_MAX);
-        assert_int_equal(timerfd_gettime(alarm.wall_fd, &setting), 0);
-        assert_true(setting.it_value.tv_sec > 365 * 24 * 3600);
+        htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
+        assert_true(remaining_of_ns(alarm.wall_fd) > 365 * 24 * HOUR_NS);
         assert_false(is_readable(&alarm, 0));
         htw__alarm_fini(&alarm);
     }
@@ -163,17 +167,41 @@ UNIT_TEST(alarm_expires_whenever_the_wall_clock_is_set) {
         struct htw__alarm alarm;
         start(&alarm, clocks[i]);
         assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
-        htw__alarm_plan(&alarm, INT64_MAX);
+        htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
         for (int times = 0; times < 3; times++) {
             assert_false(is_readable(&alarm, 0));
             timerfd_settime(alarm.wall_fd, TFD_TIMER_ABSTIME, &at_once, NULL);
             assert_true(is_readable(&alarm, 10000));
             htw__alarm_reset(&alarm);
-            htw__alarm_plan(&alarm, INT64_MAX);
+            htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
             assert_true(is_readable(&alarm, 0)); /* the owner may have read the clock before */
             htw__alarm_clear(&alarm);
         }
         htw__alarm_fini(&alarm);
     }
+}
+
+/* holds: scheduler-21 */
+UNIT_TEST(alarm_with_equal_intervals_has_a_timer_set_ahead) {
+    static const struct {
+        int earliest, latest; /* hours from now */
+        int shared, own;      /* to which the timers are set; 0: not */
+    } plans[] = {
+        { 2, 2, 2, 0 }, { 3, 3, 3, 0 },    { 4, 4, 4, 5 },
+        { 5, 5, 6, 5 }, { 6, 6, 6, 7 },    { 7, 9, 8, 7 },
+        { 8, 8, 8, 9 }, { 9, 9, 10, 9 },   /* no more: */ { 8, 8, 8, 9 },
+        { 7, 7, 7, 9 }, { 12, 12, 12, 0 },
+    };
+    struct htw__alarm alarm;
+    start(&alarm, CLOCK_MONOTONIC);
+    int64_t begin_ns = now_ns(CLOCK_MONOTONIC);
+    for (size_t i = 0; i < COUNT_OF(plans); i++) {
+        htw__alarm_reset(&alarm);
+        htw__alarm_plan(&alarm, begin_ns + plans[i].earliest * HOUR_NS,
+                        begin_ns + plans[i].latest * HOUR_NS);
+        assert_int_equal((remaining_ns(&alarm) + HOUR_NS / 2) / HOUR_NS, plans[i].shared);
+        assert_int_equal((remaining_of_ns(alarm.own_fd) + HOUR_NS / 2) / HOUR_NS, plans[i].own);
+    }
+    htw__alarm_fini(&alarm);
 }
 #endif

@@ -106,7 +106,7 @@ UNIT_TEST(wall_clock_that_was_set_expires_the_alarm_at_the_next_check) {
             start(&alarm, CLOCK_REALTIME, true);
             if (is_armed)
                 htw__alarm_set(&alarm, 8 * START_NS + 7200 * SECOND_NS);
-            htw__alarm_plan(&alarm, INT64_MAX);
+            htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
             step_after = 4;
             step_ns = steps[i];
             htw__alarm_wait(&alarm);
@@ -145,13 +145,13 @@ UNIT_TEST(pipe_is_readable_after_the_wall_clock_was_set_until_it_is_cleared) {
         atomic_fetch_add(&ahead_ns, i % 2 ? SECOND_NS : -SECOND_NS);
         assert_true(is_readable(&alarm, 10000));
         htw__alarm_reset(&alarm);
-        htw__alarm_plan(&alarm, INT64_MAX); /* what the sleeper knows may be from before the step */
+        htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX); /* what the sleeper knows may be from before the step */
         assert_true(is_readable(&alarm, 0));
         htw__alarm_set(&alarm, 8 * START_NS + 7200 * SECOND_NS);
         assert_true(is_readable(&alarm, 0));
         htw__alarm_clear(&alarm);
         htw__alarm_reset(&alarm);
-        htw__alarm_plan(&alarm, INT64_MAX);
+        htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
     }
     htw__alarm_fini(&alarm);
 }
@@ -167,7 +167,7 @@ UNIT_TEST(pipe_stops_being_readable_when_the_alarm_is_set_again) {
     atomic_fetch_add(&monotonic_ns, SECOND_NS);
     assert_true(is_readable(&alarm, 10000));
     htw__alarm_reset(&alarm);
-    htw__alarm_plan(&alarm, INT64_MAX);
+    htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
     assert_false(is_readable(&alarm, 0));
     htw__alarm_fini(&alarm);
 }
