@@ -92,22 +92,14 @@ def plan_pairs(options, in_c):
 
 def plan_fired(options, others):
     """Of headline, lateness and stall."""
-    inline = ["--workers", "0"]
-    fired = firing(options)
-    yield run(options, "headline", "htw")
-    yield run(options, "headline", "htw", *inline)
-    for peer in others + fired:
-        yield run(options, "headline", peer)
-    for peer in ("htw", "htw-100us", "htw-fine"):
-        yield run(options, "lateness", peer)
-        yield run(options, "lateness", peer, *inline)
-    yield run(options, "lateness", "htw", "--workers", "1")
-    for peer in others + ["at-once"] + fired:
-        yield run(options, "lateness", peer)
-    yield run(options, "stall", "htw")
-    yield run(options, "stall", "htw", *inline)
-    for peer in others + fired:
-        yield run(options, "stall", peer)
+    for workload, own, harness in (("headline", ["htw"], []),
+                                   ("lateness", ["htw", "htw-100us", "htw-fine"], ["at-once"]),
+                                   ("stall", ["htw"], [])):
+        for peer in own:
+            yield run(options, workload, peer)
+            yield run(options, workload, peer, "--workers", "0")
+        for peer in [*harness, *others, *firing(options)]:
+            yield run(options, workload, peer)
 
 
 def plan_rest(options, others):
