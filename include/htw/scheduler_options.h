@@ -83,7 +83,8 @@ struct htw_scheduler_options {
         0 means 256. */
     uint32_t wheel_size;
     /** The number of independent parts, each with its own lock, up to HTW_SHARDS_MAX; 0 means one
-        for each CPU that is online. A thread schedules in the shard of the CPU on which it runs. */
+        for each CPU that is online. A thread schedules in the shard of the CPU on which it runs, or
+        in the next one while that is locked. */
     uint32_t shards;
     /** The number of threads that wait for deadlines, each for a part of the shards: up to
         HTW_EXPIRERS_MAX, and not more than shards; 0 means 1. */

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <time.h>
 
 /* How often a waiter tries before it yields, some 10 us in all; how often it yields before it

@@ -28,6 +28,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -111,6 +112,16 @@ static inline void htw__lock_acquire(struct htw__lock *lock) {
     /* order: What the last holder wrote must be visible. [relaxed: `close`] */
     if (HTW__UNLIKELY(atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) != 0))
         htw__lock_wait(lock);
+}
+
+/* Takes the lock if it is free. Returns whether it was. */
+static inline bool htw__lock_try(struct htw__lock *lock) {
+    HTW__LOCK_RANK_ACQUIRE(lock);
+    /* order: What the last holder wrote must be visible. [relaxed: `stop`] */
+    if (HTW__LIKELY(atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) == 0))
+        return true;
+    HTW__LOCK_RANK_RELEASE(lock);
+    return false;
 }
 
 static inline void htw__lock_release(struct htw__lock *lock) {

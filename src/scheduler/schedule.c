@@ -84,11 +84,10 @@ static inline __attribute__((always_inline)) int reserve_plain(struct htw__shard
 /* Where the mode is a constant, what that does not need is left out. */
 static inline __attribute__((always_inline)) int
 arm_plain(struct htw_scheduler *scheduler, const struct arming *arming, htw_handle *ret_handle) {
-    struct htw__shard *shard = htw__shard_here(scheduler);
     struct htw__record *record = NULL;
     uint32_t index;
     unsigned wake = 0;
-    htw__lock_acquire(&shard->lock);
+    struct htw__shard *shard = htw__shard_lock_here(scheduler);
     int error = reserve_plain(shard, arming->mode, &record, &index);
     if (HTW__LIKELY(error == 0)) {
         htw_handle handle = publish(shard, record, index, arming, &wake);

@@ -330,6 +330,15 @@ void htw__shard_clean_up(struct htw__shard *shard) {
 
 /* ---- the shard */
 
+struct htw__shard *htw__shard_lock_other(struct htw__shard *here) {
+    struct htw_scheduler *scheduler = here->scheduler;
+    struct htw__shard *next = &scheduler->shards[(here->index + 1) % scheduler->shard_count];
+    if (htw__lock_try(&next->lock))
+        return next;
+    htw__lock_acquire(&here->lock);
+    return here;
+}
+
 int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, uint32_t index,
                     struct htw__waker *waker) {
     *shard = (struct htw__shard) {

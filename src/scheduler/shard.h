@@ -89,6 +89,16 @@ static inline struct htw__shard *htw__shard_here(const struct htw_scheduler *sch
     return &scheduler->shards[cpu < count ? cpu : cpu % count];
 }
 
+/* htw__shard_lock_here() where the shard of this CPU is locked. */
+struct htw__shard *htw__shard_lock_other(struct htw__shard *here);
+
+/* Locks the shard of this CPU, to arm a timer that may be in any shard. While the expirer takes due timers from it,
+   or a thread that lost its CPU holds it, the next shard if that is free: waiting took a fifth of the time. */
+static inline struct htw__shard *htw__shard_lock_here(const struct htw_scheduler *scheduler) {
+    struct htw__shard *here = htw__shard_here(scheduler);
+    return HTW__LIKELY(htw__lock_try(&here->lock)) ? here : htw__shard_lock_other(here);
+}
+
 /* ---- handles: generation, shard, index of the record */
 
 static inline htw_handle htw__handle_at(const struct htw__shard *shard, uint64_t status,

@@ -6,7 +6,8 @@
  *
  * A scheduler is divided into SHARDS (shard.h). A shard is a wheel for each clock that its timers
  * use (CLOCKWORKS), the records of its timers, and a lock. A thread arms on the shard
- * of the CPU on which it runs, so that two threads rarely want the same lock.
+ * of the CPU on which it runs, so that two threads rarely want the same lock; where the expirer
+ * or another thread has locked that, on the next one.
  *
  * An EXPIRER (expirer.h) sleeps until the earliest deadline of its shards. It takes due timers from
  * the wheels in batches of 64. It runs them itself (run.c), or hands them to WORKERS (work_queue.h,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_slices.c - how much is done while the lock of a shard is held. The calls that take timers out of the wheels
- * are the test's own, which count the emptied buckets that each of them discards.
+ * test_slices.c - how much is done while the lock of a shard is held, and that arming does not wait for it. The calls
+ * that take timers out of the wheels are the test's own, which count the emptied buckets that each of them discards.
  */
 /* holds: scheduler-20 */
 #include "scheduler_fixture.h"
@@ -14,6 +14,7 @@
 enum { BUCKETS = 200 };
 
 static uint32_t most_discarded;
+static struct probe *armed_meanwhile; /* by another thread, when due timers are taken; NULL: none */
 
 static uint32_t queued_buckets(const struct htw_wheel *wheel) {
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
@@ -36,8 +37,20 @@ uint64_t __wrap_htw_wheel_next(struct htw_wheel *wheel);
 struct htw_timer *__real_htw_wheel_drain(struct htw_wheel *wheel);
 struct htw_timer *__wrap_htw_wheel_drain(struct htw_wheel *wheel);
 
+static void *arm_meanwhile(void *arg) {
+    struct probe *probe = arg;
+    probe->result = htw_schedule(probe->fixture->scheduler, 0, probe_run, probe, NULL);
+    return NULL;
+}
+
 int __wrap_htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer *timers[],
                                 size_t max, size_t budget, size_t *ret_count) {
+    if (armed_meanwhile != NULL) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, arm_meanwhile, armed_meanwhile) == 0)
+            pthread_join(thread, NULL);
+        armed_meanwhile = NULL;
+    }
     uint32_t before = queued_buckets(wheel);
     int progress = __real_htw_wheel_poll_batch(wheel, now, timers, max, budget, ret_count);
     note(wheel, before);
@@ -97,4 +110,16 @@ SCHEDULER_TEST_AFTER(setup, slice_is_not_exceeded_when_the_clock_is_set_back) {
     assert_in_range(most_discarded, 1, SLICE);
     advance(f, 65 * HTW_SECOND);
     assert_ran(f, 1);
+}
+
+/* The lock of one of two shards is held until the other thread has armed. */
+SCHEDULER_TEST(slice_that_is_taken_lets_others_arm_in_the_next_shard) {
+    f->options.shards = 2;
+    scheduler_reopen(f);
+    arm(f, 0, MS);
+    armed_meanwhile = &f->probes[1];
+    armed_meanwhile->result = -1;
+    advance(f, MS);
+    assert_int_equal(f->probes[1].result, 0);
+    assert_ran(f, 0, 1);
 }
