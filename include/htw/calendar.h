@@ -158,7 +158,7 @@ HTW_API HTW_WARN_UNUSED int htw_calendar_monthly(struct htw_calendar *ret_calend
  * As in Vixie cron: if neither the field of the day of the month nor that of the day of the week
  * begins with `*`, a day that matches one of them matches; otherwise it must match both.
  *
- * Or an at sign and a word, in small letters, as in Vixie cron: yearly (= annually), monthly, weekly,
+ * Or an at sign and one of these words, in small letters: yearly (= annually), monthly, weekly,
  * daily (= midnight), hourly.
  *
  * @param expression   a string.

@@ -55,7 +55,7 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
 }
 
 /* Moves a timer; NULL: it is gone. The move is for the scheduler's own clock, which was read before the shard was
-   locked. Under the lock. A sweep of a group that moves timers may call this, as it does htw__cancel_locked(). */
+   locked. Under the lock. A sweep of a group may call this, once it is declared beside htw__cancel_locked(). */
 static int move_locked(struct htw__shard *shard, struct htw__record *record, htw_handle handle,
                        uint64_t status, struct move move, unsigned *ret_wake) {
     const struct htw_scheduler *scheduler = shard->scheduler;

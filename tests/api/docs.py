@@ -25,6 +25,8 @@ errors += [f"examples/README.md: {name} does not call {call}" for name, calls in
 loops = (root / "docs/loops.md").read_text()
 errors += [f"docs/loops.md does not list {path.name}, or how it is built" for path in (root / "examples/loops").glob("*.c")
            if f"(../examples/loops/{path.name})" not in loops or f"cc -std=c11 {path.name} " not in loops]
+packages = re.findall(r"[\w.-]+-dev", (root / "tools/dev/common.sh").read_text().partition("loop_packages='")[2].partition("'")[0])
+errors += [f"examples/README.md does not name {package}" for package in packages if f"`{package}`" not in listed]
 build = (root / "examples/meson.build").read_text()
 errors += [f"examples/meson.build does not name {path.name}" for path in (root / "examples").rglob("[!.]*.c*") if f"'{path.stem}'" not in build]
 
@@ -54,7 +56,7 @@ errors += [f"{name}: no such file: {one}" for name in ("CONTRIBUTING.md", "docs/
 
 # Macros of cron expressions are the same in the source, the document, the header and the help.
 macros = set(re.findall(r'{ "@(\w+)"', (root / "src/calendar/cron.c").read_text()))
-for name, where in [("docs/calendar.md", r"\| macros \|(.*)"), ("include/htw/calendar.h", r"Vixie cron: (yearly[^.]*)"), ("programs/cron/main.c", r"@(\w+)"),
+for name, where in [("docs/calendar.md", r"\| macros \|(.*)"), ("include/htw/calendar.h", r"small letters: (yearly[^.]*)"), ("programs/cron/main.c", r"@(\w+)"),
                     ("tests/unit/calendar/test_cron.c", f'"@({"|".join(macros)})"')]:
     said = set(re.findall(r"\w+", " ".join(re.findall(where, (root / name).read_text()))))
     errors += [f"{name}: not a macro of cron.c: {macro}" for macro in sorted(said - macros)]
@@ -65,10 +67,14 @@ OF_BEANSTALKD = {"put", "peek", "peek-ready", "peek-delayed", "peek-buried", "re
                  "watch", "ignore", "bury", "kick", "touch", "stats", "stats-job", "stats-tube", "list-tubes", "list-tube-used",
                  "list-tubes-watched", "pause-tube", "reserve-job", "kick-job", "quit"}
 verbs = set(re.findall(r'VERB\(\w+, "([\w-]+) ?"', (root / "programs/serve/line.h").read_text()))
-clocks = set(re.findall(r"^    (HTW_CLOCK_\w+)", (root / "include/htw/scheduler_options.h").read_text(), re.M))
-for wanted, places in [(verbs - OF_BEANSTALKD, ["docs/serve.md", "tests/serve/test_protocol.py"]),
-                      (clocks, ["bindings/cpp/htw/cpp/time.hpp", "bindings/python/htw/_scheduler.py", "bindings/rust/htw/src/time.rs"])]:
-    errors += [f"{name} lacks {one}" for name in places for one in sorted(wanted) if not re.search(rf"\b{one}\b", (root / name).read_text())]
+for name, before in [("docs/serve.md", "`"), ("tests/serve/test_protocol.py", "['\"]")]:
+    errors += [f"{name} lacks {verb}" for verb in sorted(verbs - OF_BEANSTALKD)
+               if not re.search(rf"{before}{verb}(?![\w-])", (root / name).read_text())]
+clocks = set(re.findall(r"^    HTW_CLOCK_(\w+)", (root / "include/htw/scheduler_options.h").read_text(), re.M)) - {"DEFAULT"}
+for name, pattern in [("bindings/cpp/htw/cpp/time.hpp", r"value = clock::(\w+)"), ("docs/cpp.md", r"^\| `(\w+)`[^|]*\| `[\w:]+_clock`"),
+                      ("bindings/python/htw/_scheduler.py", r"= lib.HTW_CLOCK_(\w+)"), ("bindings/rust/htw/src/time.rs", r"[\[,] ?Clock::(\w+)")]:
+    said = {one.upper() for one in re.findall(pattern, (root / name).read_text(), re.M)}
+    errors += [f"{name} lacks {clock}" for clock in sorted(clocks - said)]
 
 # What is in tests/api runs as a test, or, abi.py, by a verb.
 build = (root / "tests/meson.build").read_text()
@@ -86,10 +92,13 @@ BINDINGS = [
      r"scheduler_(clock|keep_site|next|now|prometheus)|version)")]
 NOT_INERT = {"htw_schedule_calendar", "htw_scheduler_clock", "htw_scheduler_timer_info"}
 bindings = {files: "".join(path.read_text() for path in (root / "bindings").glob(files)) for files, _ in BINDINGS}
+tested = "".join(path.read_text() for layer in ("unit", "model") for path in (root / "tests" / layer).rglob("*.[ch]*"))
 inert = (root / "tests/support/inert.c").read_text()
 for name, first in re.findall(r"^HTW_API [^;{]*?\b(htw_\w+)\(([^;,]*)", headers, re.M):
     errors += [f"bindings/{files} do not call {name}(): wrap it, or name it in BINDINGS of tests/api/docs.py"
                for files, unbound in BINDINGS if not re.fullmatch(UNBOUND + unbound, name) and not re.search(rf"\b{name}\b", bindings[files])]
+    if not re.search(rf"\b{name}\b", tested):
+        errors.append(f"no test of tests/unit or tests/model calls {name}()")
     if re.match(r"(const )?struct htw_(scheduler|group) \*\w", first) and name not in NOT_INERT and f"{name}(" not in inert:
         errors.append(f"tests/support/inert.c does not call {name}()")
 

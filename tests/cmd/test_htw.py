@@ -14,12 +14,12 @@ from programs import PATIENCE, PROGRAM, ROOT, command, file_with, is_built
 
 NAMES = [name for name in re.findall(r"^  ([a-z]+)  ", command("--help").out.decode(), re.M) if name != "help"]
 BUILT = [name for name in NAMES if is_built(name)]
-OPTION = re.compile(r"^ +(?:-., )?(--[a-z-]+)", re.M)
+OPTION = re.compile(r"^(?:  (-\w), |      )(--[a-z-]+)", re.M)
 
 
 @functools.lru_cache
 def options_of(name):
-    return OPTION.findall(command("help", name).out.decode())
+    return [long for _, long in OPTION.findall(command("help", name).out.decode())]
 
 
 def test_htw_without_a_command_prints_the_usage():
@@ -56,8 +56,17 @@ def test_htw_help_is_given_by_name_and_is_not_wide(name):
     text = own.out.decode()
     assert text.startswith(f"Usage: htw {name} ") and max(map(len, text.splitlines())) <= 105
     assert {"--help", "--version"} < set(options_of(name))
-    spellings = re.findall(r"^ +(-\w), --", text, re.M) + options_of(name)
+    spellings = [spelling for both in OPTION.findall(text) for spelling in both if spelling]
     assert len(set(spellings)) == len(spellings)
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_htw_options_are_each_used_by_a_test(name):
+    folders = [ROOT / folder for folder in ("tests/cmd", "tests/serve", "programs/relay/tests")]
+    words = {word for folder in folders for path in folder.rglob("*.[cp]*")
+             for word in re.findall(r"(?<![\w-])(?:--[a-z-]+|-\w)", path.read_text(errors="replace"))}
+    options = OPTION.findall(command("help", name).out.decode())
+    assert options and [both for both in options if not {*both} & words] == []
 
 
 REFUSED = {

@@ -105,7 +105,7 @@ class Server(HtwServe):
 
 @pytest.fixture
 def server():
-    with Server() as server:
+    with Server("127.0.0.1:0", TOKEN, "--host", "page.example,other.example") as server:
         yield server
 
 
@@ -278,6 +278,7 @@ def test_page_refuses_what_is_wrong(server):
         assert server.ask("POST", path, token=token)[0] == 401
     assert server.ask("POST", path, Origin="http://evil.example")[0] == 403
     assert server.ask("GET", "/queues", Host="evil.example:8481")[0] == 403
+    assert server.ask("GET", "/queues", Host="other.example:8481")[0] == 200
     assert server.get("/jobs/" + job)["state"] == "ready"
 
 

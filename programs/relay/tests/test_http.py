@@ -209,9 +209,10 @@ def ends_while_it_reads(server, brokers):
 
 def listens_at_a_path(program, brokers, folder):
     path = os.path.join(folder, "socket")
-    server = Server(program, brokers, "path", "unix:" + path)
+    server = Server(program, brokers, "path", "unix:" + path, "--host", "page.example")
     assert os.stat(path).st_mode & 0o777 == 0o600
     assert server.status("GET", "/") == 200 and server.status("GET", "/waiting", Host="evil.example") == 403
+    assert server.status("GET", "/waiting", Host="page.example") == 200
     server.relay.kill()  # leaves its socket, which the next one replaces
     server = Server(program, brokers, "again", "unix:" + path, token=None)
     status, _, got = server.ask("DELETE", path_of("b"))

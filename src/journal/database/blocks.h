@@ -52,6 +52,8 @@ static inline bool htw__ids_have(uint64_t next_block, uint64_t end, size_t jobs)
     return next_block <= end && jobs <= (end - next_block) / HTW__BLOCK_IDS;
 }
 
+/* ---- what follows is for this folder alone */
+
 /* Reads up to `capacity` jobs with an id from `*next` to `last`, stores those that were not moved, and
    sets `*next` behind them. Returns how many are stored, or an error. `ret_more`: there may be more. */
 int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t last,

@@ -12,8 +12,8 @@
  *
  * SQLITE stands in statements.h and in what includes it; no other header shows it. Outside this folder are ties to it
  * that users see, and that another database replaces or leaves out: the call of guests with a connection of SQLite
- * (htw/journal_guest.h, guest.c), put_in() of Python, whose SQL is that of the inbox, and programs/journal/change.c.
- * Builds and packages that name the library, and tests that know it, are found by `git grep -il sqlite`; the disk that
+ * (htw/journal_guest.h, guest.c, htw__inbox_put() of rows.h), put_in() of Python, whose SQL is that of the inbox, and programs/journal/change.c.
+ * error.c, path.c, place.h and the ids of blocks.c know no SQLite and may stay. Builds and packages that name the library, and tests that know it, are found by `git grep -il sqlite`; the disk that
  * fails is tests/fault/faulty_vfs.c and tests/explore/disk.c. All other tests hold for any database.
  *
  * One thread at a time uses a database: the one that opens it, then the writer, then the one that
