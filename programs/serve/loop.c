@@ -64,20 +64,13 @@ static void take_signals(struct htw__server *server) {
 
 /* ---- a round */
 
-static void clear(int fd) {
-    uint64_t count;
-    (void)!read(fd, &count, sizeof(count));
-}
-
 static void handle(struct htw__server *server, const struct epoll_event *event) {
     void *what = event->data.ptr;
-    if (what == &server->wake) {
-        clear(server->wake);
-    } else if (what == &server->signals) {
+    if (what == &server->signals) {
         take_signals(server);
     } else if (what == &server->scheduler) {
         server->is_scheduler_due = true;
-    } else {
+    } else if (what != &server->wake) {
         struct htw__connection *connection = what;
         connection->events |= event->events;
         htw__server_queue(connection);

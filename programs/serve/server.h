@@ -78,7 +78,7 @@ struct htw__server {
     pthread_mutex_t mutex;
     struct htw__operation *done, **last_done; /* guarded by the mutex */
     struct htw__server_numbers numbers;       /* those of the last round, for the page; likewise */
-    int wake;                                 /* an eventfd */
+    int wake; /* an eventfd, which ends a wait: by each write, so nothing reads it (EPOLLET) */
 
     struct htw__link connections;
     struct htw__connection *turns, **last_turn; /* those that wait for a turn, the oldest first */

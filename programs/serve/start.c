@@ -85,15 +85,15 @@ static bool open_timers(struct htw__server *server) {
 
 /* ---- sockets */
 
-static bool watch(struct htw__server *server, int fd, void *what) {
-    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = what } };
+static bool watch(struct htw__server *server, int fd, uint32_t events, void *what) {
+    struct epoll_event event = { .events = events, .data = { .ptr = what } };
     return fd >= 0 && epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 /* The listener is the next one, which was opened unless `why` says otherwise. */
 static bool add_listener(struct htw__server *server, const char *where, const char *why) {
     struct htw__listener *listener = &server->listeners[server->listener_count++];
-    if (why == NULL && !watch(server, listener->fd, listener))
+    if (why == NULL && !watch(server, listener->fd, EPOLLIN, listener))
         why = strerror(errno);
     if (why != NULL)
         htw__terminal_error("cannot listen at %s: %s", where, why);
@@ -206,9 +206,9 @@ static bool open_loop(struct htw__server *server) {
     server->input = malloc(HTW__SERVE_INPUT);
     if (server->input == NULL)
         return fail("cannot start", -ENOMEM);
-    return (watch(server, server->wake, &server->wake) &&
-            watch(server, server->signals, &server->signals) &&
-            watch(server, htw_scheduler_fd(server->scheduler), &server->scheduler)) ||
+    return (watch(server, server->wake, EPOLLIN | EPOLLET, &server->wake) &&
+            watch(server, server->signals, EPOLLIN, &server->signals) &&
+            watch(server, htw_scheduler_fd(server->scheduler), EPOLLIN, &server->scheduler)) ||
            fail("cannot start", -errno);
 }
 

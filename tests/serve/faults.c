@@ -106,7 +106,6 @@ SAME(epoll_ctl, (int set, int what, int fd, struct epoll_event *event), (set, wh
 SAME(fdatasync, (int fd), (fd))
 PART(recv, (int fd, void *bytes, size_t size, int flags), (fd, bytes, size, flags), size)
 PART(send, (int fd, const void *bytes, size_t size, int flags), (fd, bytes, size, flags), size)
-PART(read, (int fd, void *bytes, size_t size), (fd, bytes, size), size)
 PART(pwrite64, (int fd, const void *bytes, size_t size, off64_t at), (fd, bytes, size, at), size)
 
 int epoll_wait(int set, struct epoll_event *events, int count, int limit_ms) {

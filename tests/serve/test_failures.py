@@ -222,7 +222,7 @@ def test_serve_each_allocation_that_fails_is_refused_or_closes_a_connection():
 @pytest.mark.parametrize("name, error", [
     ("recv", errno.EINTR), ("recv", errno.ENOMEM), ("recv", SHORT), ("send", errno.EINTR), ("send", errno.EPIPE), ("send", SHORT),
     ("accept4", errno.ECONNABORTED), ("accept4", errno.EMFILE), ("accept4", errno.ENOMEM), ("epoll_ctl", errno.ENOMEM),
-    ("epoll_wait", errno.EINTR), ("read", errno.EINTR)])
+    ("epoll_wait", errno.EINTR)])
 # holds: serve-5
 def test_serve_each_call_of_a_socket_that_fails_costs_at_most_its_connection(name, error):
     each_fails(name, error)
