@@ -145,8 +145,8 @@ UNIT_TEST(pipe_is_readable_after_the_wall_clock_was_set_until_it_is_cleared) {
         atomic_fetch_add(&ahead_ns, i % 2 ? SECOND_NS : -SECOND_NS);
         assert_true(is_readable(&alarm, 10000));
         htw__alarm_reset(&alarm);
-        htw__alarm_plan(&alarm, INT64_MAX,
-                        INT64_MAX); /* what the sleeper knows may be from before the step */
+        /* What the sleeper knows may be from before the step. */
+        htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
         assert_true(is_readable(&alarm, 0));
         htw__alarm_set(&alarm, 8 * START_NS + 7200 * SECOND_NS);
         assert_true(is_readable(&alarm, 0));
