@@ -46,7 +46,8 @@ struct htw__alarm {
     /* The timer of the owner, for when another thread is setting the shared one, or for the next wake-up but
        one. Other threads may only make it expire at once. */
     int own_fd;
-    int64_t own_set_ns; /* what it is set to; INT64_MAX: nothing */
+    int64_t own_set_ns;     /* what it is set to; INT64_MAX: nothing */
+    _Atomic int64_t own_ns; /* the same since the last reset, for other threads */
     _Atomic bool alert; /* since the last reset another thread has made it expire, or is about to */
 
     bool shared_has_expired; /* since the last plan */

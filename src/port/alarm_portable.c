@@ -47,10 +47,6 @@ static void set_readable(struct htw__alarm *alarm, bool readable) {
     alarm->is_readable = readable;
 }
 
-static bool has_pipe(const struct htw__alarm *alarm) {
-    return alarm->fd >= 0;
-}
-
 /* ---- sleeping; under the mutex */
 
 /* Sleeps until the alarm is set anew, but no longer than until it expires, or has to be checked. */
@@ -132,7 +128,7 @@ int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
 }
 
 void htw__alarm_fini(struct htw__alarm *alarm) {
-    if (has_pipe(alarm)) {
+    if (alarm->fd >= 0) {
         htw__mutex_lock(&alarm->mutex);
         alarm->ending = true;
         pthread_cond_signal(&alarm->changed);
@@ -160,7 +156,7 @@ int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
    set. */
 static void set_timer(struct htw__alarm *alarm, int64_t at_ns) {
     alarm->expires_ns = at_ns;
-    if (has_pipe(alarm) && !alarm->was_set) {
+    if (alarm->fd >= 0 && !alarm->was_set) {
         set_readable(alarm, false);
         if (at_ns <= now_ns(alarm)) { /* without a detour by the thread */
             alarm->expires_ns = INT64_MAX;

@@ -136,6 +136,8 @@ void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
 static void set_own(struct htw__alarm *alarm, int64_t at_ns) {
     set_timer(alarm->own_fd, 0, at_ns);
     alarm->own_set_ns = at_ns;
+    /* order: A number alone; `resets` orders it behind a reset. */
+    atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_relaxed);
     /* order: The kernel sets a timer under a lock of its own. So if that of the other thread came before,
        the flag is seen. No order of C11 could promise that: it is store buffering. */
     if (atomic_load_explicit(&alarm->alert, memory_order_relaxed))
@@ -143,10 +145,12 @@ static void set_own(struct htw__alarm *alarm, int64_t at_ns) {
 }
 
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
-    /* order: Not a load. Release: an owner that counts on from here sees what was armed. Acquire: no earlier
-       reset clears the flag. [acquire: `cleanup`; release: `alarm-own-again`] */
+    /* order: Not a load. Release: an owner that counts on from here sees what was armed. Acquire: `own_ns` is not
+       of an earlier reset. [acquire: `cleanup`; release: `alarm-own-again`] */
     uint64_t resets = atomic_fetch_add_explicit(&alarm->resets, 0, memory_order_acq_rel);
-    if (set_shared(alarm, resets, INT64_MAX, at_ns))
+    /* order: `resets` was acquired before. */
+    if (atomic_load_explicit(&alarm->own_ns, memory_order_relaxed) <= at_ns ||
+        set_shared(alarm, resets, INT64_MAX, at_ns))
         return;
     /* order: As its load in `set_own()`. */
     atomic_store_explicit(&alarm->alert, true, memory_order_relaxed);
@@ -154,29 +158,29 @@ void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
 }
 
 void htw__alarm_reset(struct htw__alarm *alarm) {
-    /* order: The release of `resets` that follows orders it. */
+    /* order: The release of `resets` that follows publishes it. */
+    atomic_store_explicit(&alarm->own_ns, INT64_MAX, memory_order_relaxed);
     atomic_store_explicit(&alarm->alert, false, memory_order_relaxed);
     /* order: Acquire: what was armed before is seen. Release: what it was set to before does not count
        any more. [acquire: `alarm-own-again`; release: `cleanup`] */
     atomic_fetch_add_explicit(&alarm->resets, 1, memory_order_acq_rel);
 }
 
-static int64_t add(int64_t at_ns, int64_t delay_ns) {
-    int64_t sum_ns;
-    return __builtin_add_overflow(at_ns, delay_ns, &sum_ns) ? INT64_MAX : sum_ns;
-}
-
 void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t latest_ns) {
-    int64_t next_ns = add(alarm->planned_ns, alarm->gap_ns);
-    bool in_step = alarm->gap_ns > 0 && earliest_ns <= next_ns && next_ns <= latest_ns;
+    int64_t gap_ns = alarm->gap_ns, next_ns, ahead_ns;
+    bool in_step = gap_ns > 0 && !__builtin_add_overflow(alarm->planned_ns, gap_ns, &next_ns) &&
+                   earliest_ns <= next_ns && next_ns <= latest_ns;
     int64_t at_ns = in_step ? next_ns : latest_ns;
-    int64_t ahead_ns = in_step ? add(at_ns, alarm->gap_ns) : INT64_MAX;
+    if (!in_step || __builtin_add_overflow(at_ns, gap_ns, &ahead_ns))
+        ahead_ns = INT64_MAX;
     alarm->gap_ns = at_ns - alarm->planned_ns;
     alarm->planned_ns = at_ns;
     int64_t reuse_ns = alarm->shared_has_expired ? INT64_MAX : earliest_ns;
     /* order: The owner alone adds to it. */
     uint64_t resets = atomic_load_explicit(&alarm->resets, memory_order_relaxed);
     if (alarm->own_set_ns == at_ns) {
+        /* order: As in `set_own()`. */
+        atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_relaxed);
         set_shared(alarm, resets, reuse_ns, ahead_ns);
     } else if (!set_shared(alarm, resets, reuse_ns, at_ns)) {
         set_own(alarm, at_ns);
@@ -190,10 +194,10 @@ void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t late
 
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
     (void)blocking;
-    *alarm = (struct htw__alarm) {
-        .clock = clock, .fd = -1, .shared_fd = -1, .own_fd = -1, .own_set_ns = INT64_MAX
-    };
+    *alarm = (struct htw__alarm) { .clock = clock, .fd = -1, .shared_fd = -1, .own_fd = -1 };
+    alarm->own_set_ns = INT64_MAX;
     atomic_init(&alarm->shared_ns, INT64_MAX);
+    atomic_init(&alarm->own_ns, INT64_MAX);
     atomic_init(&alarm->wall_fd, -1);
     int error = create_timers(alarm);
     if (error != 0)
