@@ -167,7 +167,7 @@ void htw__alarm_reset(struct htw__alarm *alarm) {
 }
 
 void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t latest_ns) {
-    int64_t gap_ns = alarm->gap_ns, next_ns, ahead_ns;
+    int64_t gap_ns = alarm->gap_ns, next_ns = 0, ahead_ns;
     bool in_step = gap_ns > 0 && !__builtin_add_overflow(alarm->planned_ns, gap_ns, &next_ns) &&
                    earliest_ns <= next_ns && next_ns <= latest_ns;
     int64_t at_ns = in_step ? next_ns : latest_ns;
