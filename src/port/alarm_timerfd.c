@@ -11,11 +11,11 @@
  *    same time, since they all set it to the same. The owner wakes up, finds what the thread has
  *    armed, and plans again.
  *
- * AHEAD. To set a timer that then expires next programs the hardware, which costs more than all else of a
- * wake-up in a virtual machine. So while the owner wakes up at equal intervals, a plan also sets the timer that it
- * does not need to the wake-up after the next one. When the next one comes, the kernel has programmed that already,
- * and its plan finds a timer that is set. In any other case the plan sets a timer, and what was set ahead must not
- * wake the owner in vain. What expires is taken from the epoll instance, so the owner knows which timer is still set.
+ * AHEAD. A timer that is set to expire before all others programs the hardware: in a virtual machine that is a third
+ * of what a wake-up costs. So while the owner wakes up at equal intervals, a plan also sets the timer that it does
+ * not need to the wake-up after the next one. When the next one comes, the kernel has programmed that already, and the
+ * plan finds a timer that is set. Otherwise the plan sets a timer, and what was set ahead must not wake the owner in
+ * vain. What expires is taken from the epoll instance by its name, so the owner knows which timer is still set.
  *
  * RESETS. What the owner reads after a reset includes all that was armed before. So a thread that has
  * counted the resets after it had armed, and finds a greater number later, is done. A timer that
