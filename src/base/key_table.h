@@ -10,9 +10,9 @@
  * allocated or released. Only two steps are not bounded here: the allocation of a segment, and the
  * comparison of a long key with an equal one.
  *
- * The first 4 buckets are in the table itself, beside the counts: a small table is used in one cache
- * line. A table that has never held more than 4 keys, or holds fewer than 2 again, uses no other
- * memory.
+ * The first 8 buckets are in the table itself, beside the counts: a small table is used in one cache
+ * line or two. A table that has never held more than 8 keys, or holds fewer than 4 again, uses no other
+ * memory. (With 4, shards of the purgatory that hold about three keys allocated again and again.)
  *
  * Hashes come from htw__key_hash(). If untrusted clients choose keys, use a secret seed
  * (htw__random_seed()); otherwise they can create hash collisions. The table uses the low bits of a
@@ -39,7 +39,7 @@ struct htw__key_node {
     uint32_t offset; /* from the node to the key */
 };
 
-#define HTW__KEY_TABLE_FIRST_BITS 2u
+#define HTW__KEY_TABLE_FIRST_BITS 3u
 #define HTW__KEY_TABLE_FIRST_BUCKETS ((size_t)1 << HTW__KEY_TABLE_FIRST_BITS)
 
 /* Enough for 2^27 buckets. With more keys chains grow longer. */
