@@ -51,7 +51,7 @@ struct submitter {
 static struct service service;
 static struct submitter *submitters;
 static _Atomic int phase;
-static int64_t start_ns;
+static int64_t since_ns; /* begin of the phase */
 
 static bool is_ready(void *context, struct htw_request *request) {
     (void)context;
@@ -127,38 +127,27 @@ static void lap(struct submitter *submitter) {
                           memory_order_relaxed);
 }
 
-/* What is counted at an instant. */
-struct reading {
-    int64_t at_ns, cpu_ns;
-    uint64_t operations;
-};
-
-static struct reading read_counts(int64_t at_ns, uint64_t threads) {
-    struct reading reading = { .at_ns = at_ns, .cpu_ns = process_cpu_ns() };
-    for (uint64_t i = 0; i < threads; i++)
-        reading.operations +=
-            atomic_load_explicit(&submitters[i].operations, memory_order_relaxed);
-    return reading;
-}
-
 /*
- * Between two laps of the first thread: begins and ends the measured time, and reports. No thread sleeps until an
- * instant for that: on one CPU, under SCHED_FIFO, it would never wake up.
+ * After a lap of the first thread: begins and ends the measured time. No thread sleeps until an instant for that: on
+ * one CPU, under SCHED_FIFO, it would never wake up.
  */
 static void measure(const struct options *options, int64_t now_ns) {
-    static struct reading begin;
-    uint64_t threads = options->threads;
-    if (phase == WARMING && now_ns >= start_ns + clock_ns(given.warmup)) {
-        begin = read_counts(now_ns, threads);
+    static int64_t cpu_before_ns;
+    static uint64_t before;
+    uint64_t done = 0 - before;
+    for (uint64_t i = 0; i < options->threads; i++)
+        done += atomic_load_explicit(&submitters[i].operations, memory_order_relaxed);
+    if (phase == WARMING && now_ns - since_ns >= clock_ns(given.warmup)) {
+        before = done;
+        since_ns = now_ns;
+        cpu_before_ns = process_cpu_ns();
         atomic_store(&phase, MEASURING);
-    } else if (phase == MEASURING && now_ns >= begin.at_ns + clock_ns(given.seconds)) {
-        struct reading end = read_counts(now_ns, threads);
-        double done = (double)(end.operations - begin.operations);
-        if (done < (double)(threads * LAP * 2))
-            return;
+    } else if (phase == MEASURING && now_ns - since_ns >= clock_ns(given.seconds) &&
+               done >= options->threads * LAP * 2) {
+        int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
         atomic_store(&phase, STOPPING);
-        report_number("operations_per_s", done / ((double)(end.at_ns - begin.at_ns) / 1e9));
-        report_number("cpu_ns_per_operation", (double)(end.cpu_ns - begin.cpu_ns) / done);
+        report_number("operations_per_s", (double)done / ((double)(now_ns - since_ns) / 1e9));
+        report_number("cpu_ns_per_operation", (double)cpu_ns / (double)done);
     }
 }
 
@@ -204,11 +193,11 @@ static void run(const struct options *options) {
     static const struct hooks hooks = { is_ready, note_reason, free_place };
     service_start(&service, options, &hooks);
     submitters = allocate(threads * sizeof(*submitters));
-    for (uint64_t i = 0; i < threads; i++)
+    since_ns = clock_now_ns();
+    for (uint64_t i = 0; i < threads; i++) {
         prepare(&submitters[i], options, i);
-    start_ns = clock_now_ns();
-    for (uint64_t i = 0; i < threads; i++)
         submitters[i].thread = thread_start(work, &submitters[i]);
+    }
     static struct histogram laps;
     uint64_t submitted = 0;
     for (uint64_t i = 0; i < threads; i++) {

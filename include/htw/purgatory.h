@@ -251,8 +251,8 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * Submits a request: completes it if that is possible now, otherwise lets it wait on keys with a timeout;
  * reports the outcome.
  *
- * Calls `try_complete`; if it returns false, links the request to its keys, calls `try_complete` once more,
- * and starts the timeout. From then on the request may end in any thread, even before this call returns.
+ * Calls `try_complete`; if it returns false, reads the clock for the timeout, links the request to its keys, and
+ * calls `try_complete` once more. From then on the request may end in any thread, even before this call returns.
  *
  * @param request    initialised; it must not wait.
  * @param keys       are copied. Duplicates count once.

@@ -6,8 +6,9 @@
  * The first cell of a key holds the key, too: its bytes, or a node of the shard's table with the
  * bytes behind it, and then one watch. The others are a list; a cell there goes with its last watch.
  *
- * A watch that goes lets those behind it move up. While walks are in the cell (`pins`), it leaves NULL
- * instead, so that a walk stays where it is without a word to the threads that end requests.
+ * A watch that goes leaves a gap. The others move up when a watch comes for which there is no place behind them, but
+ * not while walks are in the cell (`pins`): so a walk stays where it is without a word to the threads that end
+ * requests.
  */
 #ifndef HTW_SRC_PURGATORY_CELL_H
 #define HTW_SRC_PURGATORY_CELL_H
@@ -18,13 +19,14 @@
 #include <htw/purgatory.h>
 
 #define HTW__CELL_WATCHES 4u
+#define HTW__CELL_ALL ((1u << HTW__CELL_WATCHES) - 1)
 
 /* A key of no more bytes than this is in its first cell. */
 #define HTW__KEY_INLINE_BYTES 16u
 
 struct htw__key_cell {
     union {
-        struct htw_request *watches[HTW__CELL_WATCHES]; /* NULL from `count` on */
+        struct htw_request *watches[HTW__CELL_WATCHES];
         struct {
             struct htw_request *only_watch;
             struct htw__key_node node; /* of a key in the table */
@@ -32,14 +34,14 @@ struct htw__key_cell {
     };
     struct htw__key_cell *more; /* the next cell of the key, or NULL */
     uint16_t pins;              /* walks that are here */
-    uint8_t count : 3;          /* watches, and what those that went have left */
+    uint8_t linked : 4;         /* bit i: watches[i] is a watch */
+    uint8_t is_closed : 1;      /* of a shard's first cell: the shard is closed ... */
+    uint8_t has_second : 1;     /* ... its second cell is in use ... */
+    uint8_t has_table : 1;      /* ... and there are keys in its table */
     uint8_t size : 5;           /* of the key in a cell of a shard, in bytes */
     uint8_t has_key : 1;        /* it is the first cell of a key ... */
     uint8_t is_in_table : 1;    /* ... which is, or was, in the table, and not in its shard */
     uint8_t is_orphan : 1;      /* the key cannot be found any more, because the shard was closed */
-    uint8_t is_closed : 1;      /* of a shard's first cell: the shard is closed ... */
-    uint8_t has_second : 1;     /* ... its second cell is in use ... */
-    uint8_t has_table : 1;      /* ... and there are keys in its table */
     union {
         uint32_t number;       /* of the cell in its chunk: cell_pool.h */
         struct htw__lock lock; /* of a shard's first cell: that of the shard */

@@ -7,6 +7,7 @@
 
 #include "end.h"
 #include "owner.h"
+#include "walk.h"
 #include "watch.h"
 
 #include <htw/group.h>
@@ -57,8 +58,7 @@ void htw__make_deferred_check(void *arg, const struct htw_expiration *expiration
 }
 
 static void count_bytes(struct deferred *deferred, int sign) {
-    struct htw__purgatory_shard *shard =
-        htw__purgatory_shard_of(deferred->purgatory, deferred->key.hash);
+    struct htw__purgatory_shard *shard = deferred->key.shard;
     htw__lock_acquire(&shard->first.lock);
     shard->bytes += (uint64_t)sign * bytes_of(deferred->key.size);
     htw__lock_release(&shard->first.lock);
@@ -87,7 +87,8 @@ static int defer_check(struct htw_purgatory *purgatory, const struct htw__key *k
     struct deferred *deferred = htw__allocate(&purgatory->allocator, bytes_of(key->size));
     if (deferred == NULL)
         return -ENOMEM;
-    *deferred = (struct deferred) { purgatory, { key->hash, deferred + 1, key->size } };
+    *deferred = (struct deferred) { purgatory, *key };
+    deferred->key.bytes = deferred + 1;
     htw__key_copy(deferred + 1, key->bytes, key->size);
     count_bytes(deferred, 1);
     htw__outstanding_add(&purgatory->outstanding);
@@ -110,10 +111,9 @@ int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, 
     int refusal = htw__key_of_call(purgatory, key, key_size, &hashed);
     if (refusal != 0)
         return refusal;
-    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hashed.hash);
-    htw__lock_acquire(&shard->first.lock);
-    bool is_watched = htw__watched_key_find(shard, &hashed) != NULL;
-    htw__lock_release(&shard->first.lock);
+    htw__lock_acquire(&hashed.shard->first.lock);
+    bool is_watched = htw__watched_key_find(&hashed) != NULL;
+    htw__lock_release(&hashed.shard->first.lock);
     return is_watched ? defer_check(purgatory, &hashed) : 0;
 }
 
@@ -195,7 +195,7 @@ static void make_round(struct htw__frame *frame, struct htw__check *check, uint6
         bool is_last = frame->completed == check->max;
         if (is_last)
             htw__walk_stop(&walk);
-        htw__request_end(frame, &walk, request, reason);
+        htw__request_end(frame, request, reason);
         if (is_last)
             break;
         request = htw__walk_next(&walk);

@@ -34,24 +34,25 @@ struct htw__timeout_alarm {
  * How long requests waited: a sampled histogram.
  *
  * To read the clock twice for each request would take a seventh of its time. So each CPU measures
- * only about 16 requests in a millisecond; the others cost two comparisons. A request with a
+ * only 16 requests in a millisecond; the others cost two comparisons. A request with a
  * timeout has read the clock anyway. One without reads it if it is measured, and otherwise in one
  * case of 16, to notice the next millisecond.
  */
 struct htw__wait_histogram {
-    _Atomic uint32_t begun_ms; /* the last millisecond in which a request began to wait */
-    _Atomic uint32_t begun;    /* requests in it; threads may overwrite each other's count */
-    uint64_t sum_ms;           /* of all waits measured */
+    uint64_t begun_ms; /* the last millisecond in which a request began to wait */
+    uint64_t begun;    /* requests in it */
+    uint64_t sum_ms;   /* of all waits measured */
     uint64_t buckets[HTW_PURGATORY_WAIT_BUCKETS];
 };
 
 #define HTW__REASONS 4
 
-/* A request counts where it began to wait, until it has ended and for its end. */
+/* A request counts where it began to wait, also for its end. */
 struct htw__counts {
-    uint64_t pending, ended[HTW__REASONS];
-    uint64_t delayed, watched; /* of those that wait */
-    uint64_t bytes;            /* of their blocks of watches */
+    uint64_t begun, ended[HTW__REASONS];
+    uint64_t ended_at_once[HTW__REASONS]; /* in their submission, before they began to wait */
+    uint64_t watched;                     /* of those that wait */
+    uint64_t bytes;                       /* of their blocks of watches */
 };
 
 struct htw__cpu {

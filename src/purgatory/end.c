@@ -10,23 +10,20 @@
 #include "condition.h"
 #include "owner.h"
 #include "timeout.h"
+#include "walk.h"
 #include "watch.h"
 
 /* How many requests the callback of an alarm ends before it returns to the scheduler. Requests may be
    submitted again and again with a timeout of 0, and the thread has other callbacks to run. */
 #define TURNS 4096u
 
-/* `walk`: that of the request; NULL: there is none. */
-static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk) {
+static void unlink_from_keys(struct htw_request *request) {
     struct htw_purgatory *purgatory = request->_purgatory;
     for (uint32_t i = request->_count; i-- > 0;) {
         struct htw__watch *watch = htw__request_watch(request, i);
         struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);
         htw__lock_acquire(&shard->first.lock);
-        if (walk != NULL)
-            htw__walk_unlink(walk, shard, request, watch);
-        else
-            htw__watch_unlink(purgatory, shard, request, watch);
+        htw__watch_unlink(purgatory, shard, request, watch);
         htw__lock_release(&shard->first.lock);
     }
     request->_count = 0;
@@ -48,12 +45,12 @@ void htw__request_withdraw(struct htw_request *request) {
         condition->type->unlink(condition, request);
         htw__outstanding_remove(&condition->outstanding);
     } else {
-        unlink_from_keys(request, NULL);
+        unlink_from_keys(request);
     }
     request->_flags = 0; /* if it ends, it must not be unlinked again */
 }
 
-void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
+void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason) {
     HTW__PROBE3(request_end, frame->purgatory, request, reason);
     struct htw__condition *condition = condition_of(request);
@@ -64,7 +61,7 @@ void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct h
     if (condition != NULL)
         condition->type->unlink(condition, request);
     else
-        unlink_from_keys(request, walk);
+        unlink_from_keys(request);
     htw__call_last_hooks(frame, request, reason);
     if (condition != NULL) /* the request has kept it alive until here */
         htw__outstanding_remove(&condition->outstanding);
@@ -82,7 +79,7 @@ void htw__expire_due(void *arg, const struct htw_expiration *expiration) {
     for (unsigned turn = 0; more && turn < TURNS; turn++) {
         struct htw_request *request = htw__timeout_next_due(alarm, turn == 0, &more);
         if (request != NULL)
-            htw__request_end(&frame, NULL, request, HTW_REASON_EXPIRED);
+            htw__request_end(&frame, request, HTW_REASON_EXPIRED);
     }
     htw__timeout_alarm_end(alarm);
     htw__frame_pop(&frame);
@@ -104,7 +101,7 @@ static bool end_by_call(struct htw_purgatory *purgatory, struct htw_request *req
         return marked;
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, purgatory);
-    htw__request_end(&frame, NULL, request, reason);
+    htw__request_end(&frame, request, reason);
     htw__frame_pop(&frame);
     return true;
 }
@@ -137,7 +134,7 @@ int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *ke
     htw__frame_push(&frame, purgatory);
     for (struct htw_request *request = htw__walk_begin(&walk, &hashed); request != NULL;
          request = htw__walk_next(&walk)) {
-        htw__request_end(&frame, &walk, request, HTW_REASON_CANCELLED);
+        htw__request_end(&frame, request, HTW_REASON_CANCELLED);
         cancelled++;
     }
     htw__frame_pop(&frame);

@@ -3,11 +3,10 @@
 #ifndef HTW_SRC_PURGATORY_END_H
 #define HTW_SRC_PURGATORY_END_H
 
-#include "walk.h"
+#include "state.h"
 
-/* Ends a request. It is released then, and the caller must not touch it any more. `walk`: that on a key
-   which has found it; NULL: there is none. The owner only. */
-void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
+/* Ends a request. It is released then, and the caller must not touch it any more. The owner only. */
+void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason);
 
 /* For a submission that has failed: unlinks the request, which does not count. The owner only. */

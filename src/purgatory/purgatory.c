@@ -7,6 +7,7 @@
 #include "end.h"
 #include "owner.h"
 #include "timeout.h"
+#include "walk.h"
 
 #include <htw/group.h>
 
@@ -195,7 +196,7 @@ static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard
     struct htw_request *request;
     while ((request = htw__walk_begin_orphan(&walk)) != NULL)
         for (; request != NULL; request = htw__walk_next(&walk)) {
-            htw__request_end(frame, &walk, request, HTW_REASON_CLOSED);
+            htw__request_end(frame, request, HTW_REASON_CLOSED);
             closed++;
         }
     return closed + walk.marked;

@@ -118,6 +118,7 @@ static inline bool htw__frame_is_inside(const struct htw_purgatory *purgatory) {
 
 /* A key that a call has been given. */
 struct htw__key {
+    struct htw__purgatory_shard *shard;
     uint64_t hash;
     const void *bytes;
     size_t size;
@@ -160,13 +161,14 @@ static inline bool htw__key_is_valid(const void *bytes, size_t size) {
     return size <= UINT32_MAX && (bytes != NULL || size == 0);
 }
 
-/* Hashes a valid key, and loads the cache line that it needs: before the lock, across which the
-   processor loads nothing ahead. */
+/* Hashes a valid key, finds its shard, and loads the cache line that it needs: before the lock, across which
+   the processor loads nothing ahead. */
 static inline struct htw__key htw__key_hashed(const struct htw_purgatory *purgatory,
                                               const void *bytes, size_t size) {
     uint64_t hash = htw__key_hash(bytes, size, purgatory->seed);
-    HTW__PREFETCH(htw__purgatory_shard_of(purgatory, hash));
-    return (struct htw__key) { hash, bytes, size };
+    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hash);
+    HTW__PREFETCH(shard);
+    return (struct htw__key) { shard, hash, bytes, size };
 }
 
 /* For a call about one key. 0, or why it cannot begin: as htw__purgatory_refusal(), or -EINVAL for

@@ -18,18 +18,25 @@ static void add_shard(struct htw_purgatory_stats *stats, struct htw__purgatory_s
     htw__lock_release(&shard->first.lock);
 }
 
+static uint64_t ended(const struct htw__counts *counts, enum htw_reason reason) {
+    return counts->ended[reason] + counts->ended_at_once[reason];
+}
+
 static void add_cpu(struct htw_purgatory_stats *stats, struct htw__cpu *cpu) {
     struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
+    const struct htw__counts *counts = &cpu->counts;
     htw__lock_acquire(&cpu->lock);
     htw_wheel_get_stats(cpu->wheel, &own);
-    stats->memory_bytes += sizeof(*cpu) + own.memory_bytes + cpu->counts.bytes;
-    stats->pending += cpu->counts.pending;
-    stats->completed += cpu->counts.ended[HTW_REASON_COMPLETED];
-    stats->expired += cpu->counts.ended[HTW_REASON_EXPIRED];
-    stats->cancelled += cpu->counts.ended[HTW_REASON_CANCELLED];
-    stats->closed += cpu->counts.ended[HTW_REASON_CLOSED];
-    stats->delayed += cpu->counts.delayed;
-    stats->watched += cpu->counts.watched;
+    stats->memory_bytes += sizeof(*cpu) + own.memory_bytes + counts->bytes;
+    stats->pending += counts->begun;
+    for (unsigned i = 0; i < HTW__REASONS; i++)
+        stats->pending -= counts->ended[i];
+    stats->completed += ended(counts, HTW_REASON_COMPLETED);
+    stats->expired += ended(counts, HTW_REASON_EXPIRED);
+    stats->cancelled += ended(counts, HTW_REASON_CANCELLED);
+    stats->closed += ended(counts, HTW_REASON_CLOSED);
+    stats->delayed += own.pending;
+    stats->watched += counts->watched;
     stats->waited_ms += cpu->waits.sum_ms;
     for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
         stats->waits[i] += cpu->waits.buckets[i];

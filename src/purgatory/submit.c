@@ -48,9 +48,14 @@ static int begin_submission(struct htw__frame *frame, struct htw_purgatory *purg
     return 0;
 }
 
+/* When a timeout begins. */
+static int64_t now_ns_for(const struct htw_purgatory *purgatory, int64_t timeout_ns) {
+    return timeout_ns == HTW_NEVER_NS ? 0 : htw__steady_now_ns(purgatory->scheduler);
+}
+
 static int end_submission(struct htw__frame *frame, struct htw_request *request,
                           enum htw_reason reason) {
-    htw__request_end(frame, NULL, request, reason);
+    htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
     return HTW_FINISHED;
 }
@@ -58,9 +63,9 @@ static int end_submission(struct htw__frame *frame, struct htw_request *request,
 /* The request is linked (`error` is 0), or linking has failed: begins its time, or withdraws it, and
    disowns it. If another thread has marked it meanwhile, ends it instead, and reports no error. */
 static int let_request_wait(struct htw__frame *frame, struct htw_request *request,
-                            int64_t timeout_ns, int error) {
+                            int64_t timeout_ns, int64_t now_ns, int error) {
     if (error == 0)
-        error = htw__timeout_begin(request, timeout_ns);
+        error = htw__timeout_begin(request, timeout_ns, now_ns);
     if (error != 0)
         htw__request_withdraw(request);
     uint32_t idle = error == 0 ? HTW__REQUEST_PENDING : 0;
@@ -95,23 +100,30 @@ static bool is_among(const struct htw__key *keys, size_t count, const struct htw
     return false;
 }
 
+/* Drops duplicates. Returns how many there are. */
+static size_t sort_keys(struct htw__key *keys, size_t count) {
+    size_t different = 0, first = 0; /* those from `first` on have the same hash */
+    qsort(keys, count, sizeof(*keys), compare_hashes);
+    for (size_t i = 0; i < count; i++) {
+        if (different > 0 && keys[different - 1].hash != keys[i].hash)
+            first = different;
+        if (!is_among(keys + first, different - first, &keys[i]))
+            keys[different++] = keys[i];
+    }
+    return different;
+}
+
 /* Hashes the keys and drops duplicates. Many are sorted, so that only those of the same hash need to be compared.
    Returns how many there are. */
 static size_t hash_keys(const struct htw_purgatory *purgatory, const struct htw_key *source,
                         size_t count, struct htw__key *keys) {
-    size_t different = 0, first = 0; /* compared are those from `first` on */
-    for (size_t i = 0; i < count; i++)
-        keys[i] = htw__key_hashed(purgatory, source[i].bytes, source[i].size);
-    if (count > KEYS_FEW)
-        qsort(keys, count, sizeof(*keys), compare_hashes);
+    size_t different = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct htw__key key = keys[i]; /* it is written to where it was, or before */
-        if (count > KEYS_FEW && different > 0 && keys[different - 1].hash != key.hash)
-            first = different;
-        if (!is_among(keys + first, different - first, &key))
-            keys[different++] = key;
+        keys[different] = htw__key_hashed(purgatory, source[i].bytes, source[i].size);
+        if (count > KEYS_FEW || !is_among(keys, different, &keys[different]))
+            different++;
     }
-    return different;
+    return count > KEYS_FEW ? sort_keys(keys, count) : different;
 }
 
 /* After a failure the request is on those before. */
@@ -127,11 +139,11 @@ static int link_to_keys(struct htw_request *request, const struct htw__key *keys
         request->_flags |= HTW__REQUEST_MANY;
     }
     for (size_t i = 0; i < count; i++) {
-        struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, keys[i].hash);
+        struct htw__lock *lock = &keys[i].shard->first.lock;
         struct htw__watch *watch = htw__request_watch(request, request->_count);
-        htw__lock_acquire(&shard->first.lock);
-        int error = htw__watch_link(purgatory, shard, request, watch, &keys[i]);
-        htw__lock_release(&shard->first.lock);
+        htw__lock_acquire(lock);
+        int error = htw__watch_link(purgatory, request, watch, &keys[i]);
+        htw__lock_release(lock);
         if (error != 0)
             return error;
         request->_count++;
@@ -139,14 +151,19 @@ static int link_to_keys(struct htw_request *request, const struct htw__key *keys
     return 0;
 }
 
-static int watch_keys(struct htw_request *request, const struct htw_key *source, size_t count) {
+/* The clock is read in between: to read it waits for all that was loaded before, while the cache lines of the keys
+   come. */
+static int watch_keys(struct htw_request *request, const struct htw_key *source, size_t count,
+                      int64_t timeout_ns, int64_t *ret_now_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__key few[KEYS_FEW], *keys = few;
     if (count > KEYS_FEW)
         keys = htw__allocate(&purgatory->allocator, count * sizeof(*keys));
     if (keys == NULL)
         return -ENOMEM;
-    int error = link_to_keys(request, keys, hash_keys(purgatory, source, count, keys));
+    size_t different = hash_keys(purgatory, source, count, keys);
+    *ret_now_ns = now_ns_for(purgatory, timeout_ns);
+    int error = link_to_keys(request, keys, different);
     if (keys != few)
         htw__release(&purgatory->allocator, keys, count * sizeof(*keys));
     return error;
@@ -167,11 +184,12 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
     if (htw__call_try_complete(&frame, request))
         return end_submission(&frame, request, HTW_REASON_COMPLETED);
-    error = watch_keys(request, keys, key_count);
+    int64_t now_ns = 0;
+    error = watch_keys(request, keys, key_count, timeout_ns, &now_ns);
     /* Later events find the request; `try_complete` sees the effect of earlier ones. */
     if (error == 0 && htw__call_try_complete(&frame, request))
         return end_submission(&frame, request, HTW_REASON_COMPLETED);
-    return let_request_wait(&frame, request, timeout_ns, error);
+    return let_request_wait(&frame, request, timeout_ns, now_ns, error);
 }
 
 /* ---- submitting to a condition */
@@ -185,6 +203,7 @@ int htw__request_submit(struct htw__condition *condition, struct htw_request *re
         return error;
     HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
     request->_place._on_threshold._condition = condition;
+    int64_t now_ns = now_ns_for(purgatory, timeout_ns);
     int result = condition->type->link(condition, request, value);
     if (result == HTW_FINISHED) {
         htw__request_set_done(request);
@@ -194,5 +213,5 @@ int htw__request_submit(struct htw__condition *condition, struct htw_request *re
         htw__outstanding_add(&condition->outstanding);
         request->_flags |= HTW__REQUEST_ON_CONDITION;
     }
-    return let_request_wait(&frame, request, timeout_ns, result);
+    return let_request_wait(&frame, request, timeout_ns, now_ns, result);
 }

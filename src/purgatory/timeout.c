@@ -63,18 +63,21 @@ static void set_back(struct htw__cpu *cpu, uint64_t tick) {
     cpu->wheel = wheel;
 }
 
-/* `now_ns` is of the steady clock. The clock of the wheel may be ahead of it if this thread was stopped
-   after it read that clock. If a manual clock was set back, the timeouts move to a new wheel. */
-static uint64_t present_tick(struct htw__cpu *cpu, int64_t now_ns) {
-    uint64_t tick = tick_before(now_ns), clock = htw_wheel_now(cpu->wheel);
-    if (tick >= clock)
-        return tick;
+/* If a manual clock was set back, the timeouts move to a new wheel. Otherwise the thread was stopped after it read the
+   clock. Apart, since both are rare. */
+static __attribute__((noinline)) uint64_t tick_behind(struct htw__cpu *cpu, uint64_t clock) {
     if (!htw__steady_is_manual(cpu->purgatory->scheduler))
         return clock;
-    tick = tick_before(htw__cpu_steady_now_ns(cpu));
+    uint64_t tick = tick_before(htw__cpu_steady_now_ns(cpu));
     if (tick < clock)
         set_back(cpu, tick);
     return tick;
+}
+
+/* `now_ns` is of the steady clock. The clock of the wheel may be ahead of it. */
+static inline uint64_t present_tick(struct htw__cpu *cpu, int64_t now_ns) {
+    uint64_t tick = tick_before(now_ns), clock = htw_wheel_now(cpu->wheel);
+    return HTW__LIKELY(tick >= clock) ? tick : tick_behind(cpu, clock);
 }
 
 /* The tick in which a timeout is due; the last tick if the sum does not fit. Under the lock. */
@@ -104,31 +107,25 @@ static uint64_t to_ms(int64_t time_ns) {
     return (uint64_t)(time_ns / HTW_MILLISECOND) & MS_MASK;
 }
 
-/* A request begins to wait: notes when, if it is measured. Returns the time of the steady clock; or 0 if it need not be read.
-   Two threads may count as one here; then some more requests are measured. */
-static int64_t begin_wait(struct htw__cpu *cpu, struct htw_request *request, bool needs_time) {
+/* A request begins to wait: notes when, if it is measured. `now_ns`: of the steady clock, which
+   only a request with a timeout has read. Under the lock. */
+static void begin_wait(struct htw__cpu *cpu, struct htw_request *request, bool is_timed,
+                       int64_t now_ns) {
     struct htw__wait_histogram *waits = &cpu->waits;
-    int64_t now_ns = 0;
-    /* order: An estimate of how many requests are measured. */
-    uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
-    if (needs_time || begun < MEASURED_A_MS || begun % MEASURED_A_MS == 0) {
-        now_ns = htw__cpu_steady_now_ns(cpu);
-        uint64_t now_ms = to_ms(now_ns);
-        uint32_t low_ms = (uint32_t)now_ms;
-        /* order: An estimate of how many requests are measured. */
-        if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != low_ms) {
-            atomic_store_explicit(&waits->begun_ms, low_ms, memory_order_relaxed);
-            begun = 0;
-        }
-        if (begun < MEASURED_A_MS) {
-            request->_since_ms = low_ms;
-            request->_flags |=
-                (uint16_t)(HTW__REQUEST_MEASURED | (now_ms >> 32 << HTW__REQUEST_SINCE_SHIFT));
-        }
+    uint64_t begun = waits->begun++;
+    if (!is_timed && begun >= MEASURED_A_MS && begun % MEASURED_A_MS != 0)
+        return;
+    uint64_t now_ms = to_ms(is_timed ? now_ns : htw__cpu_steady_now_ns(cpu));
+    if (now_ms != waits->begun_ms) {
+        waits->begun_ms = now_ms;
+        waits->begun = 1;
+        begun = 0;
     }
-    /* order: An estimate of how many requests are measured. */
-    atomic_store_explicit(&waits->begun, begun + 1, memory_order_relaxed);
-    return now_ns;
+    if (begun < MEASURED_A_MS) {
+        request->_since_ms = (uint32_t)now_ms;
+        request->_flags |=
+            (uint16_t)(HTW__REQUEST_MEASURED | (now_ms >> 32 << HTW__REQUEST_SINCE_SHIFT));
+    }
 }
 
 /* Apart, since few are measured. Under the lock. */
@@ -143,39 +140,29 @@ static __attribute__((noinline)) void count_wait(struct htw__cpu *cpu,
     cpu->waits.buckets[htw__power_bucket_of(waited_ms, HTW_PURGATORY_WAIT_BUCKETS)]++;
 }
 
-/* ---- counts; under the lock of the CPU */
-
-/* `one`: 1 when the request begins to wait; UINT64_MAX, which is -1, when it ends. */
-static inline void count_request(struct htw__counts *counts, const struct htw_request *request,
-                                 uint64_t one) {
-    counts->pending += one;
-    if ((request->_flags & HTW__REQUEST_DELAYED) != 0)
-        counts->delayed += one;
-    counts->watched += one * request->_count;
-    if ((request->_flags & HTW__REQUEST_MANY) != 0)
-        counts->bytes += one * request->_place._many._bytes;
-}
-
 /* ---- requests */
 
+static uint64_t bytes_of(const struct htw_request *request) {
+    return (request->_flags & HTW__REQUEST_MANY) != 0 ? request->_place._many._bytes : 0;
+}
+
 /* From the count on htw__timeout_move() finds the timeout; it takes the lock. */
-int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns) {
+int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns, int64_t now_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
     bool is_timed = timeout_ns != HTW_NEVER_NS;
     int error = 0;
     if (!is_timed && htw__scheduler_is_stopped(purgatory->scheduler))
         return -ESHUTDOWN;
-    int64_t now_ns = begin_wait(cpu, request, is_timed);
-    if (is_timed)
-        request->_flags |= HTW__REQUEST_DELAYED;
     htw_timer_init(&request->_timeout);
     htw__lock_acquire(&cpu->lock);
+    begin_wait(cpu, request, is_timed, now_ns);
     if (timeout_ns <= 0 || timeout_ns < HTW_NEVER_NS - now_ns)
         error = schedule_timeout(cpu, request, deadline_of(cpu, now_ns, timeout_ns));
     if (error == 0) {
-        request->_flags |= HTW__REQUEST_COUNTED;
-        count_request(&cpu->counts, request, 1);
+        cpu->counts.begun++;
+        cpu->counts.watched += request->_count;
+        cpu->counts.bytes += bytes_of(request);
         /* order: Under the lock of the CPU, which the reader takes. */
         __atomic_store_n(&request->_cpu, (uint16_t)(cpu - purgatory->cpus), __ATOMIC_RELAXED);
     } else {
@@ -205,18 +192,27 @@ int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *reque
     return error;
 }
 
+/* Of a request that waited. */
+static void end_wait(struct htw__cpu *cpu, struct htw_request *request, enum htw_reason reason) {
+    htw__lock_acquire(&cpu->lock);
+    htw_wheel_cancel(cpu->wheel, &request->_timeout);
+    cpu->counts.ended[reason]++;
+    cpu->counts.watched -= request->_count;
+    cpu->counts.bytes -= bytes_of(request);
+    if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
+        count_wait(cpu, request);
+    htw__lock_release(&cpu->lock);
+}
+
 void htw__timeout_end(struct htw_request *request, enum htw_reason reason) {
     struct htw_purgatory *purgatory = request->_purgatory;
-    bool is_counted = (request->_flags & HTW__REQUEST_COUNTED) != 0;
-    struct htw__cpu *cpu = is_counted ? &purgatory->cpus[request->_cpu] : htw__cpu_here(purgatory);
-    htw__lock_acquire(&cpu->lock);
-    cpu->counts.ended[reason]++;
-    if (is_counted) {
-        htw_wheel_cancel(cpu->wheel, &request->_timeout);
-        count_request(&cpu->counts, request, UINT64_MAX);
-        if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
-            count_wait(cpu, request);
+    if (request->_cpu != HTW__NO_CPU) {
+        end_wait(&purgatory->cpus[request->_cpu], request, reason);
+        return;
     }
+    struct htw__cpu *cpu = htw__cpu_here(purgatory);
+    htw__lock_acquire(&cpu->lock);
+    cpu->counts.ended_at_once[reason]++;
     htw__lock_release(&cpu->lock);
 }
 

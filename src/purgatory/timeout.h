@@ -8,9 +8,10 @@
 /* 0, or -ENOMEM: it has no wheel. */
 int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory);
 
-/* A request begins to wait: counts it, and arms its timeout unless that is HTW_NEVER_NS. 0, or the error
-   of the scheduler; then nothing has changed. The owner only. */
-int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns);
+/* A request begins to wait: counts it, and arms its timeout unless that is HTW_NEVER_NS. `now_ns`: when its submission
+   began, by the steady clock; 0 for HTW_NEVER_NS. 0, or the error of the scheduler; then nothing has changed. The owner
+   only. */
+int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns, int64_t now_ns);
 
 /* A request ends, which may not have waited: counts that, and takes its timeout out of the wheel. From then on it
    cannot be found there. The owner only. */

@@ -3,8 +3,8 @@
  * walk.h - visits the requests that wait on a key, in order of arrival, with no lock held in
  * between.
  *
- * The walk keeps its place, and the end of what had arrived when it began, by pins on the cells there
- * (cell.h). (It would be cheaper to own several requests under one lock, but then hooks could not
+ * The walk keeps the place of the next request, and the end of what had arrived when it began, by pins on the
+ * cells there (cell.h). (It would be cheaper to own several requests under one lock, but then hooks could not
  * cancel those requests.)
  */
 #ifndef HTW_SRC_PURGATORY_WALK_H
@@ -12,21 +12,21 @@
 
 #include "state.h"
 
-/* A watch of a key. */
+/* A cell of a key, and the watches there that the walk has not visited: bits as in `linked`. */
 struct htw__walk_position {
     struct htw__key_cell *cell;
-    unsigned index;
+    unsigned watches;
 };
 
 struct htw__walk {
     const struct htw_purgatory *purgatory; /* set by the caller, as are `mark` and `marked` */
     struct htw__purgatory_shard *shard;    /* set by the caller of htw__walk_begin_orphan() */
     uint32_t mark;  /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
-    bool is_last;   /* htw__walk_stop() */
     int64_t marked; /* busy requests that this walk has marked */
-    struct htw__key_cell *key;     /* NULL: no request follows, and no cell is pinned */
-    struct htw__walk_position at;  /* its cell is pinned once; NULL: none is */
-    struct htw__walk_position end; /* behind the last watch of the walk; likewise */
+    struct htw__key_cell *key;      /* NULL: no request follows, and no cell is pinned */
+    struct htw__walk_position next; /* where it continues; its cell is pinned */
+    struct htw__walk_position
+        end; /* the last cell, and what was there when the walk began; likewise */
 };
 
 /*
@@ -35,28 +35,20 @@ struct htw__walk {
  */
 struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__key *key);
 
-/* The caller has ended the request before by htw__request_end(), or has disowned it after
-   htw__walk_pass(). */
+/* The caller has ended or disowned the request before. */
 struct htw_request *htw__walk_next(struct htw__walk *walk);
 
 /* Disowns the request, and owns the next one. False: the request has a mark, and the caller still
    owns it. It ends or disowns it, and calls htw__walk_next(). */
 bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request);
 
-/* Unlinks a watch of the request that the caller owns, whatever key it is on. For the end of that
-   request; under the lock of the watch's shard. */
-void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard,
-                      const struct htw_request *request, const struct htw__watch *watch);
+/* Ends the walk before its end. The caller still owns the request. */
+void htw__walk_stop(struct htw__walk *walk);
 
 /* Closes the shard, takes a key out of its table, and begins a walk there. NULL: none is left. */
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 
 /* Counts the requests on a key, the busy ones included, and owns none. */
 uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key);
-
-/* The walk ends with the request that the caller owns, and will end by htw__request_end(). */
-static inline void htw__walk_stop(struct htw__walk *walk) {
-    walk->is_last = true;
-}
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */

@@ -53,8 +53,8 @@ static void free_key(const struct htw_purgatory *purgatory, struct htw__purgator
 }
 
 static struct htw__key_cell *add_key(const struct htw_purgatory *purgatory,
-                                     struct htw__purgatory_shard *shard,
                                      const struct htw__key *source) {
+    struct htw__purgatory_shard *shard = source->shard;
     struct htw__key_cell *key = allocate_key(purgatory, shard, source->size);
     if (key == NULL)
         return NULL;
@@ -71,19 +71,18 @@ static struct htw__key_cell *add_key(const struct htw_purgatory *purgatory,
     return key;
 }
 
-struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
+struct htw__key htw__watched_key_name(struct htw__purgatory_shard *shard,
                                       const struct htw__key_cell *key) {
     if (key->is_in_table)
-        return (struct htw__key) { key->node.hash, htw__key_node_key(&key->node), key->node.size };
+        return (struct htw__key) { shard, key->node.hash, htw__key_node_key(&key->node),
+                                   key->node.size };
     uint64_t hash = htw__key_hash(key->bytes, key->size, shard->purgatory->seed);
-    return (struct htw__key) { hash, key->bytes, key->size };
+    return (struct htw__key) { shard, hash, key->bytes, key->size };
 }
 
-void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
-                                     struct htw__purgatory_shard *shard,
-                                     struct htw__key_cell *key) {
-    if (key->count > 0 || key->more != NULL)
-        return;
+/* Frees a key that has no watches and no walks. */
+static void remove_key(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                       struct htw__key_cell *key) {
     if (key->is_orphan) {
         shard->orphans--;
     } else if (key->is_in_table) {
@@ -116,16 +115,8 @@ struct htw__key_cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard
 
 /* ---- watches */
 
-static bool is_full(const struct htw__key_cell *cell) {
-    return cell->count == (cell->is_in_table ? 1 : HTW__CELL_WATCHES);
-}
-
-static uintptr_t address_of_key(const struct htw__purgatory_shard *shard,
-                                const struct htw__key_cell *key) {
-    if (key == &shard->first)
-        return (uintptr_t)key | HTW__CELL_FIRST;
-    return (uintptr_t)key |
-           (key == &shard->second ? (uintptr_t)HTW__CELL_SECOND : (uintptr_t)HTW__CELL_OF_TABLE);
+static uintptr_t address_of_key(const struct htw__key_cell *key) {
+    return (uintptr_t)key + (key->is_in_table ? HTW__CELL_OF_TABLE : HTW__CELL_OF_SHARD);
 }
 
 /* Adds a cell to a key. NULL: no memory. */
@@ -139,14 +130,13 @@ static struct htw__key_cell *add_cell(const struct htw_purgatory *purgatory,
     last->more = cell;
     cell->back = last;
     key->more->back = cell;
-    cell->key = address_of_key(shard, key);
+    cell->key = address_of_key(key);
     return cell;
 }
 
-static void remove_if_empty(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
-                            struct htw__key_cell *cell) {
-    if (cell->count > 0 || cell == key)
-        return;
+/* Takes an empty cell out of the list of its key. */
+static void remove_cell(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
+                        struct htw__key_cell *cell) {
     struct htw__key_cell *before = cell == key->more ? key : cell->back;
     if (cell->more != NULL)
         cell->more->back = cell->back;
@@ -156,60 +146,72 @@ static void remove_if_empty(struct htw__purgatory_shard *shard, struct htw__key_
     give_back_cell(shard, cell);
 }
 
-int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                    struct htw_request *request, struct htw__watch *watch,
-                    const struct htw__key *source) {
-    if (shard->first.is_closed)
+/* Moves the watches of a cell together, in their order. The same whichever there are: the processor could not foresee
+   it. */
+static void close_gaps(struct htw__key_cell *cell) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < HTW__CELL_WATCHES; i++) {
+        cell->watches[count] = cell->watches[i];
+        count += cell->linked >> i & 1u;
+    }
+    cell->linked = ((1u << count) - 1) & HTW__CELL_ALL;
+}
+
+/* Whether there is no place behind the last watch. Gaps are closed only now, while no walk is in the cell: it would
+   lose its place. */
+static bool is_full(struct htw__key_cell *cell) {
+    if (cell->is_in_table)
+        return cell->linked != 0;
+    if (cell->linked >> (HTW__CELL_WATCHES - 1) == 0)
+        return false;
+    if (cell->pins == 0)
+        close_gaps(cell);
+    return cell->linked >> (HTW__CELL_WATCHES - 1) != 0;
+}
+
+int htw__watch_link(const struct htw_purgatory *purgatory, struct htw_request *request,
+                    struct htw__watch *watch, const struct htw__key *source) {
+    if (source->shard->first.is_closed)
         return -ESHUTDOWN;
-    struct htw__key_cell *key = htw__watched_key_find(shard, source);
-    if (key == NULL && (key = add_key(purgatory, shard, source)) == NULL)
+    struct htw__key_cell *key = htw__watched_key_find(source);
+    if (key == NULL && (key = add_key(purgatory, source)) == NULL)
         return -ENOMEM;
     struct htw__key_cell *cell = htw__watched_key_last(key);
-    if (is_full(cell) && (cell = add_cell(purgatory, shard, key)) == NULL)
+    if (is_full(cell) && (cell = add_cell(purgatory, source->shard, key)) == NULL)
         return -ENOMEM;
-    cell->watches[cell->count++] = request;
-    watch->_cell = cell == key ? address_of_key(shard, key) : (uintptr_t)cell | HTW__CELL_OF_LIST;
+    unsigned place = htw__highest_bit((unsigned)cell->linked << 1 | 1u); /* behind the last */
+    cell->watches[place] = request;
+    cell->linked = (cell->linked | 1u << place) & HTW__CELL_ALL;
+    watch->_cell = cell == key ? address_of_key(key) : (uintptr_t)cell | HTW__CELL_OF_LIST;
     return 0;
 }
 
-/* These two do the same whichever watch it is: the processor could not foresee it. */
-
-static void leave_gap(struct htw__key_cell *cell, const struct htw_request *request) {
-    unsigned places = cell->is_in_table ? 1 : HTW__CELL_WATCHES;
-    for (unsigned i = 0; i < places; i++)
-        cell->watches[i] = cell->watches[i] == request ? NULL : cell->watches[i];
-}
-
-static void close_gaps(struct htw__key_cell *cell) {
-    unsigned count = 0;
-    if (cell->is_in_table) {
-        cell->count = cell->only_watch != NULL;
-        return;
+/* No walk is in the cell, and no watch: frees it, and its key if nothing else is there. */
+static void free_cell(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                      struct htw__key_cell *key, struct htw__key_cell *cell) {
+    if (cell != key) {
+        remove_cell(shard, key, cell);
+        if (key->linked != 0 || key->pins > 0)
+            return;
     }
-    for (unsigned i = 0; i < HTW__CELL_WATCHES; i++) {
-        struct htw_request *request = cell->watches[i];
-        cell->watches[i] = NULL;
-        cell->watches[count] = request;
-        count += request != NULL;
-    }
-    cell->count = (uint8_t)(count & 7u);
+    if (key->more == NULL)
+        remove_key(purgatory, shard, key);
 }
 
 void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
                        const struct htw_request *request, const struct htw__watch *watch) {
-    struct htw__key_cell *key = htw__watch_key(watch), *cell = htw__watch_cell(watch);
-    leave_gap(cell, request);
-    if (cell->pins > 0)
-        return;
-    close_gaps(cell);
-    remove_if_empty(shard, key, cell);
-    htw__watched_key_free_if_unused(purgatory, shard, key);
+    struct htw__key_cell *cell = htw__watch_cell(watch);
+    unsigned places = cell->is_in_table ? 1 : HTW__CELL_WATCHES, here = 0;
+    for (unsigned i = 0; i < places; i++) /* likewise the same for each */
+        here |= (unsigned)(cell->watches[i] == request) << i;
+    unsigned left = cell->linked & ~here & HTW__CELL_ALL;
+    cell->linked = left & HTW__CELL_ALL;
+    if (left == 0 && cell->pins == 0)
+        free_cell(purgatory, shard, htw__watch_key(watch), cell);
 }
 
-void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
-                     struct htw__key_cell *cell) {
-    if (--cell->pins > 0)
-        return;
-    close_gaps(cell);
-    remove_if_empty(shard, key, cell);
+void htw__cell_unpin(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                     struct htw__key_cell *key, struct htw__key_cell *cell) {
+    if (--cell->pins == 0 && cell->linked == 0)
+        free_cell(purgatory, shard, key, cell);
 }

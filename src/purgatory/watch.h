@@ -7,10 +7,9 @@
 
 /* In the low bits of the address of a cell: what leads from it to the shard. */
 enum {
-    HTW__CELL_FIRST = 0,    /* it is the first of the shard */
-    HTW__CELL_SECOND = 1,   /* the second */
-    HTW__CELL_OF_TABLE = 2, /* the hash of its key */
-    HTW__CELL_OF_LIST = 3,  /* the first cell of its key */
+    HTW__CELL_OF_SHARD = 0, /* it is in the shard */
+    HTW__CELL_OF_TABLE = 1, /* the hash of its key */
+    HTW__CELL_OF_LIST = 2,  /* the first cell of its key */
     HTW__CELL_KIND = 3
 };
 
@@ -29,10 +28,9 @@ static inline struct htw__key_cell *htw__watch_cell(const struct htw__watch *wat
     return htw__cell_at(watch->_cell);
 }
 
-/* The first cell of the key of a linked watch. The owner of the request needs no lock for it. */
+/* The first cell of the key of a linked watch, with its kind. The owner of the request needs no lock for it. */
 static inline uintptr_t htw__watch_key_address(const struct htw__watch *watch) {
-    return (watch->_cell & HTW__CELL_KIND) == HTW__CELL_OF_LIST ? htw__watch_cell(watch)->key
-                                                                : watch->_cell;
+    return (watch->_cell & HTW__CELL_OF_LIST) != 0 ? htw__watch_cell(watch)->key : watch->_cell;
 }
 
 static inline struct htw__key_cell *htw__watch_key(const struct htw__watch *watch) {
@@ -43,15 +41,10 @@ static inline struct htw__key_cell *htw__watch_key(const struct htw__watch *watc
 static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_purgatory *purgatory,
                                                             const struct htw__watch *watch) {
     uintptr_t address = htw__watch_key_address(watch);
-    struct htw__key_cell *key = htw__cell_at(address);
-    switch (address & HTW__CELL_KIND) {
-    case HTW__CELL_FIRST:
-        return HTW_CONTAINER_OF(key, struct htw__purgatory_shard, first);
-    case HTW__CELL_SECOND:
-        return HTW_CONTAINER_OF(key, struct htw__purgatory_shard, second);
-    default:
-        return htw__purgatory_shard_of(purgatory, key->node.hash);
-    }
+    if ((address & HTW__CELL_OF_TABLE) != 0)
+        return htw__purgatory_shard_of(purgatory, htw__cell_at(address)->node.hash);
+    size_t offset = address - (uintptr_t)purgatory->shards;
+    return &purgatory->shards[offset / sizeof(*purgatory->shards)];
 }
 
 /* All functions below are called under the lock of the shard. Some get the purgatory, too, so that they
@@ -64,8 +57,8 @@ static inline bool htw__cell_has_key(const struct htw__key_cell *cell, const str
 }
 
 /* NULL: no request waits on the key. */
-static inline struct htw__key_cell *htw__watched_key_find(struct htw__purgatory_shard *shard,
-                                                          const struct htw__key *key) {
+static inline struct htw__key_cell *htw__watched_key_find(const struct htw__key *key) {
+    struct htw__purgatory_shard *shard = key->shard;
     if (htw__cell_has_key(&shard->first, key))
         return &shard->first;
     if (shard->first.has_second && htw__cell_has_key(&shard->second, key))
@@ -77,8 +70,8 @@ static inline struct htw__key_cell *htw__watched_key_find(struct htw__purgatory_
     return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__key_cell, node);
 }
 
-/* The hash and the bytes of a key. */
-struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
+/* The key to which a linked watch belongs. */
+struct htw__key htw__watched_key_name(struct htw__purgatory_shard *shard,
                                       const struct htw__key_cell *key);
 
 /* The last cell of a key. */
@@ -87,21 +80,16 @@ static inline struct htw__key_cell *htw__watched_key_last(struct htw__key_cell *
 }
 
 /* Links a request to a key, behind the others. 0; -ENOMEM; -ESHUTDOWN. */
-int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                    struct htw_request *request, struct htw__watch *watch,
-                    const struct htw__key *key);
+int htw__watch_link(const struct htw_purgatory *purgatory, struct htw_request *request,
+                    struct htw__watch *watch, const struct htw__key *key);
 
 /* Removes a watch of a request from its key, and frees the key if it was the last one. */
 void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
                        const struct htw_request *request, const struct htw__watch *watch);
 
-/* A walk leaves a cell of a key. The caller then frees the key if it is not used. */
-void htw__cell_unpin(struct htw__purgatory_shard *shard, struct htw__key_cell *key,
-                     struct htw__key_cell *cell);
-
-/* Frees a key without watches and walks. */
-void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
-                                     struct htw__purgatory_shard *shard, struct htw__key_cell *key);
+/* A walk leaves a cell of a key, which is freed if nothing is there any more. */
+void htw__cell_unpin(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                     struct htw__key_cell *key, struct htw__key_cell *cell);
 
 /* Makes any key of a closed shard an orphan; NULL: there is none that is not. */
 struct htw__key_cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard);

@@ -88,7 +88,7 @@ static int64_t end_up_to(struct htw__frame *frame, struct htw_threshold *thresho
     int64_t ended = 0;
     htw__frame_push(frame, purgatory_of(threshold));
     for (struct htw_request *request; (request = next_request(threshold, &range)) != NULL; ended++)
-        htw__request_end(frame, NULL, request, reason);
+        htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
     return ended + range.marked;
 }
