@@ -15,8 +15,9 @@
  * timers has them in one or two chains. Which these are follows from the count at which the bucket
  * got its first timer.
  *
- * With strict FIFO a bucket must keep the order of arming. It is one ring then, and its number of
- * chains is 0.
+ * With strict FIFO the timers of a tick must keep the order of arming. A bucket has rings then, which
+ * can be walked from both ends, and no chains. The deadline chooses the ring, so that all timers of a
+ * tick are in one.
  */
 #ifndef HTW_SRC_WHEEL_BUCKET_H
 #define HTW_SRC_WHEEL_BUCKET_H
@@ -35,22 +36,27 @@
 #define HTW__BUCKET_CHAINS_ABOVE 16u
 #define HTW__BUCKET_CHAINS_MAX HTW__BUCKET_CHAINS_ABOVE
 
+/* Rings of a bucket above level 0 with strict FIFO; at level 0 all timers are of one tick. */
+#define HTW__BUCKET_RINGS_ABOVE 8u
+
 /* The buckets of a level. */
 struct htw__buckets {
-    void *lists;         /* chains * count heads; or, with no chains, `count` rings */
+    void *lists;         /* chains * count heads; or count * rings rings */
     uint32_t count;      /* a power of two */
-    uint32_t chains;     /* of each bucket; a power of two, or 0: one ring */
+    uint32_t chains;     /* of each bucket; a power of two, or 0: it has rings */
+    uint32_t rings;      /* of each bucket; a power of two, or 0 */
     uint32_t chain_mask; /* the bits of a running count that choose the chain */
 };
 
-static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chains) {
-    return (struct htw__buckets) { NULL, count, chains, chains == 0 ? 0 : (chains - 1) * count };
+static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chains, uint32_t rings) {
+    return (struct htw__buckets) { NULL, count, chains, rings,
+                                   chains == 0 ? 0 : (chains - 1) * count };
 }
 
 /* Behind the last head is one more pointer, because a cancel reads it: unlink_fetching(). */
 static inline size_t htw__buckets_bytes(const struct htw__buckets *buckets) {
     if (buckets->chains == 0)
-        return buckets->count * sizeof(struct htw__link);
+        return buckets->count * buckets->rings * sizeof(struct htw__link);
     return (buckets->count * buckets->chains + 1) * sizeof(struct htw__link *);
 }
 
@@ -66,16 +72,23 @@ static inline struct htw__link **htw__bucket_chain_for(const struct htw__buckets
     return (struct htw__link **)buckets->lists + ((running_count & buckets->chain_mask) | slot);
 }
 
-static inline struct htw__link *htw__bucket_ring(const struct htw__buckets *buckets,
-                                                 uint32_t slot) {
-    return (struct htw__link *)buckets->lists + slot;
+static inline struct htw__link *htw__bucket_ring(const struct htw__buckets *buckets, uint32_t slot,
+                                                 uint32_t ring) {
+    return (struct htw__link *)buckets->lists + (slot * buckets->rings + ring);
+}
+
+/* The ring of a tick. */
+static inline struct htw__link *htw__bucket_ring_for(const struct htw__buckets *buckets,
+                                                     uint32_t slot, uint64_t deadline) {
+    uint32_t hash = (uint32_t)(deadline * 0x9e3779b97f4a7c15u >> 32);
+    return htw__bucket_ring(buckets, slot, hash & (buckets->rings - 1));
 }
 
 /* `nil` is the end of all chains: see list.h. */
 static inline void htw__buckets_init(const struct htw__buckets *buckets, struct htw__link *nil) {
     for (uint32_t slot = 0; slot < buckets->count; slot++) {
-        if (buckets->chains == 0)
-            htw__ring_init(htw__bucket_ring(buckets, slot));
+        for (uint32_t ring = 0; ring < buckets->rings; ring++)
+            htw__ring_init(htw__bucket_ring(buckets, slot, ring));
         for (uint32_t chain = 0; chain < buckets->chains; chain++)
             *htw__bucket_chain(buckets, slot, chain) = nil;
     }
@@ -111,8 +124,11 @@ static inline struct htw__link **htw__bucket_only_chain(const struct htw__bucket
 static inline bool htw__bucket_is_empty(const struct htw__bucket *bucket,
                                         const struct htw__link *nil) {
     const struct htw__buckets *buckets = bucket->buckets;
+    for (uint32_t i = 0; i < buckets->rings; i++)
+        if (!htw__ring_is_empty(htw__bucket_ring(buckets, bucket->slot, i)))
+            return false;
     if (buckets->chains == 0)
-        return htw__ring_is_empty(htw__bucket_ring(buckets, bucket->slot));
+        return true;
     if (*htw__bucket_chain_for(buckets, bucket->slot, bucket->since) != nil)
         return false;
     uint64_t end = htw__bucket_chains_end(bucket);
@@ -155,16 +171,17 @@ static inline void htw__timers_push_back(struct htw__link *ring, struct htw__lin
 
 /* ---- buckets */
 
-/* Adds a timer: at the end of a ring, or to the chain that `running_count` chooses. `nil`: see list.h. */
+/* Adds a timer: at the end of the ring that its deadline chooses, or to the chain that `running_count`
+   chooses. `nil`: see list.h. */
 static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t slot,
-                                   uint64_t running_count, struct htw__link *link,
-                                   const struct htw__link *nil) {
-    struct htw__link **place = buckets->chains == 0
-                                   ? htw__bucket_ring(buckets, slot)->_back
-                                   : htw__bucket_chain_for(buckets, slot, running_count);
-    if (buckets->chains == 0)
-        htw__timers_check_last(htw__bucket_ring(buckets, slot));
-    else if (*place != nil)
+                                   uint64_t deadline, uint64_t running_count,
+                                   struct htw__link *link, const struct htw__link *nil) {
+    if (buckets->chains == 0) {
+        htw__timers_push_back(htw__bucket_ring_for(buckets, slot, deadline), link);
+        return;
+    }
+    struct htw__link **place = htw__bucket_chain_for(buckets, slot, running_count);
+    if (*place != nil)
         HTW_ASSERT_LISTED(*place, place);
     htw__link_insert(place, link);
 }
@@ -174,8 +191,11 @@ static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t 
 static inline struct htw__link *htw__bucket_pop(const struct htw__bucket *bucket, uint64_t turn,
                                                 const struct htw__link *nil) {
     const struct htw__buckets *buckets = bucket->buckets;
-    if (buckets->chains == 0)
-        return htw__timers_pop_front(htw__bucket_ring(buckets, bucket->slot));
+    for (uint32_t i = 0; i < buckets->rings; i++) {
+        struct htw__link *link = htw__timers_pop_front(htw__bucket_ring(buckets, bucket->slot, i));
+        if (link != NULL)
+            return link;
+    }
     for (uint32_t i = 0; i < buckets->chains; i++) {
         struct htw__link **head =
             htw__bucket_chain(buckets, bucket->slot, (uint32_t)(turn + i) & (buckets->chains - 1));

@@ -18,15 +18,14 @@ static inline struct htw__timer_list htw__list_of_ring(const struct htw__link *r
 
 /* How many lists make up a bucket of `level`. */
 static inline uint32_t htw__wheel_list_count(const struct htw_wheel *wheel, unsigned level) {
-    uint32_t chains = wheel->levels[level].buckets.chains;
-    return chains == 0 ? 1 : chains;
+    return wheel->levels[level].buckets.chains + wheel->levels[level].buckets.rings;
 }
 
 static inline struct htw__timer_list htw__wheel_list(const struct htw_wheel *wheel, unsigned level,
                                                      uint32_t slot, uint32_t index) {
     const struct htw__buckets *buckets = &wheel->levels[level].buckets;
     if (buckets->chains == 0)
-        return htw__list_of_ring(htw__bucket_ring(buckets, slot));
+        return htw__list_of_ring(htw__bucket_ring(buckets, slot, index));
     /* The cast removes const: the end is only compared. */
     return (struct htw__timer_list) { htw__bucket_chain(buckets, slot, index),
                                       (struct htw__link *)(uintptr_t)&wheel->nil };

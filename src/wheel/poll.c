@@ -97,7 +97,9 @@ static void empty_top(struct htw_wheel *wheel, const struct htw__top *top,
     } else if (top->level > 0) {
         htw__fifo_empty_bucket(wheel, top, batch);
     } else {
-        struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot);
+        struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot, 0);
+        if (top->key >= wheel->fetched)
+            htw__fifo_fetch(wheel, top->key, batch->budget);
         expire_ring(wheel, ring, batch);
         if (htw__ring_is_empty(ring))
             htw__wheel_discard_top(wheel);

@@ -27,4 +27,7 @@ struct htw__top {
 void htw__fifo_empty_bucket(struct htw_wheel *wheel, const struct htw__top *top,
                             struct htw__poll *batch);
 
+/* With strict FIFO: fetches into the cache what will expire at `tick` and soon after. fifo.c */
+void htw__fifo_fetch(struct htw_wheel *wheel, uint64_t tick, size_t budget);
+
 #endif /* HTW_SRC_WHEEL_POLL_H */

@@ -42,7 +42,8 @@ struct htw_wheel {
     uint8_t level_max;
     bool strict_fifo;
     bool in_round;
-    bool emptying; /* strict FIFO: the bucket at the top is due and is being emptied */
+    bool emptying;    /* strict FIFO: the bucket at the top is due and is being emptied */
+    uint64_t fetched; /* strict FIFO: up to this tick, timers at level 0 were fetched */
 
     struct htw__link nil; /* where the chains of all buckets end */
     struct htw__delay_queue queue;
@@ -179,7 +180,7 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
     uint64_t location = level->first_location + slot;
     timer->_deadline = deadline;
     timer->_location = location;
-    htw__bucket_add(&level->buckets, slot, wheel->inserted++, &timer->_link, &wheel->nil);
+    htw__bucket_add(&level->buckets, slot, deadline, wheel->inserted++, &timer->_link, &wheel->nil);
     return (uint32_t)location;
 }
 

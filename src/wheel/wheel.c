@@ -118,10 +118,12 @@ HTW__STATIC_ASSERT(sizeof(struct htw_timer) == 16 + 2 * sizeof(void *),
 HTW__STATIC_ASSERT(HTW_WHEEL_SIZE_MAX *HTW_WHEEL_LEVELS_MAX < HTW__ID_DUE,
                    the_number_of_a_bucket_is_none_of_the_special_ones);
 
-static uint32_t chains_at(const struct htw_wheel *wheel, unsigned level) {
+static struct htw__buckets buckets_at(const struct htw_wheel *wheel, unsigned level,
+                                      uint32_t count) {
     if (wheel->strict_fifo)
-        return 0;
-    return level == 0 ? HTW__BUCKET_CHAINS_LEVEL_0 : HTW__BUCKET_CHAINS_ABOVE;
+        return htw__buckets_of(count, 0, level == 0 ? 1 : HTW__BUCKET_RINGS_ABOVE);
+    return htw__buckets_of(count,
+                           level == 0 ? HTW__BUCKET_CHAINS_LEVEL_0 : HTW__BUCKET_CHAINS_ABOVE, 0);
 }
 
 /* The longest delay for which the level exists, wherever the clock is. */
@@ -138,8 +140,8 @@ static int create_level(struct htw_wheel *wheel) {
     uint64_t widths = UINT64_MAX >> shift;    /* the last level has fewer than `size` buckets */
     struct htw__level created = {
         .last = htw__wheel_window_end(wheel, shift, wheel->clock),
-        .buckets = htw__buckets_of((widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1,
-                                   chains_at(wheel, level)),
+        .buckets =
+            buckets_at(wheel, level, (widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1),
         .first_location = wheel->mark | (uint64_t)level << wheel->bits,
         .shift = shift,
     };

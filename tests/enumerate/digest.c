@@ -86,10 +86,10 @@ static void add_bucket(struct reading *reading, uint32_t id) {
     unsigned level = htw__wheel_id_level(wheel, id);
     add(reading, id);
     add(reading, htw__delay_queue_key(&wheel->queue, id));
-    if (wheel->strict_fifo)
-        add_list(reading, htw__wheel_list(wheel, level, id & wheel->mask, 0), id);
-    else
+    if (!wheel->strict_fifo)
         add_chains(reading, level, id);
+    for (uint32_t i = 0; i < wheel->levels[level].buckets.rings; i++)
+        add_list(reading, htw__wheel_list(wheel, level, id & wheel->mask, i), id);
 }
 
 /* When the next chain is chosen, unless a history of `remaining` more steps cannot get there. Those that are met
