@@ -113,14 +113,6 @@ static inline uint64_t htw__bucket_chains_end(const struct htw__bucket *bucket) 
     return used < all ? used + 1 : all;
 }
 
-/* If all timers of a bucket are in one chain, the head of that. NULL: they may be in several. */
-static inline struct htw__link **htw__bucket_only_chain(const struct htw__bucket *bucket) {
-    const struct htw__buckets *buckets = bucket->buckets;
-    return (bucket->since ^ (bucket->now - 1)) < buckets->count
-               ? htw__bucket_chain_for(buckets, bucket->slot, bucket->since)
-               : NULL;
-}
-
 static inline bool htw__bucket_is_empty(const struct htw__bucket *bucket,
                                         const struct htw__link *nil) {
     const struct htw__buckets *buckets = bucket->buckets;

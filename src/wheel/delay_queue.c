@@ -111,16 +111,15 @@ HTW__NOINLINE void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32
                                           uint64_t deadline, uint64_t moment) {
     uint32_t level = level_of(queue, id);
     struct htw__bitmap *queued = &queue->queued[level];
-    if (queued->summary == 0)
-        put(queue, queue->heap_count++,
-            (struct htw__delay_queue_entry) { HTW__DELAY_QUEUE_ABSENT, id });
+    bool is_first = queued->summary == 0;
     if (queue->keys[id] == HTW__DELAY_QUEUE_ABSENT) {
         queue->since[id] = moment;
         htw__bitmap_add(queued, id - (level << queue->bits));
     }
     queue->keys[id] = deadline;
-    if (deadline < queue->heap[queue->positions[level]].key)
-        sift_up(queue, queue->positions[level], (struct htw__delay_queue_entry) { deadline, id });
+    uint32_t position = is_first ? queue->heap_count++ : queue->positions[level];
+    if (is_first || deadline < queue->heap[position].key)
+        sift_up(queue, position, (struct htw__delay_queue_entry) { deadline, id });
 }
 
 /* All other keys of its level are less than a window later than the removed one, so in cyclic order. */

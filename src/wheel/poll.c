@@ -131,36 +131,56 @@ static void end_round(struct htw_wheel *wheel, uint64_t now) {
     htw__ring_splice_back(&wheel->due, &wheel->next_round);
 }
 
+/* So few timers are in a bucket of so few chains that they need not be walked side by side. */
+#define FEW_CHAINS 4u
+
 /*
- * The common case of a wheel with few timers: a round begins, and the bucket at the top holds one timer,
- * which is due. Takes it. If nothing else is due and `may_end`, that was the whole round: the
- * clock goes to `now` in one step. Otherwise the round is open. NULL: it is not so, and nothing has
- * changed. Not inlined, like run_round(), because that needs more registers than there are.
+ * The common case of a wheel with few timers: a round begins, and the bucket at the top has few chains.
+ * Takes its timers, chain by chain, at most `max`, up to one that is not due. If that was all that is
+ * due and `may_end`, it was the whole round: the clock goes to `now` in one step. Otherwise the round
+ * is open. 0: it is not so, and nothing has changed. Not inlined, like run_round(), because that needs
+ * more registers than there are.
  */
-static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint64_t now,
-                                                   bool may_end) {
+static HTW__NOINLINE size_t expire_few(struct htw_wheel *wheel, uint64_t now,
+                                       struct htw_timer *timers[], size_t max, bool may_end) {
     uint64_t key = htw__delay_queue_top(&wheel->queue).key;
     now -= now == HTW_NEVER_TICK;
     if (wheel->in_round || wheel->strict_fifo || key > now || !htw__ring_is_empty(&wheel->due))
-        return NULL;
+        return 0;
     struct htw__bucket bucket = htw__wheel_bucket(wheel, htw__delay_queue_top(&wheel->queue).id);
-    struct htw__link **head = htw__bucket_only_chain(&bucket);
-    if (head == NULL || *head == &wheel->nil || (*head)->_next != &wheel->nil)
-        return NULL;
-    struct htw_timer *timer = htw__timer_of(*head);
-    HTW_ASSERT_LISTED(&timer->_link, head);
-    HTW_ASSERT_OWNED(wheel, timer);
-    if (timer->_deadline > key)
-        return NULL;
-    *head = &wheel->nil;
-    timer->_location = 0;
-    htw__delay_queue_pop(&wheel->queue);
-    bool ends = may_end && htw__delay_queue_top(&wheel->queue).key > now;
+    uint64_t step = bucket.buckets->count;
+    uint64_t last = (bucket.now - 1) | (step - 1); /* the end of the present chain */
+    if (last - bucket.since >= FEW_CHAINS * step)
+        return 0;
+    size_t count = 0;
+    struct htw__link *link = &wheel->nil;
+    for (uint64_t i = bucket.since; i <= last && link == &wheel->nil; i += step) {
+        struct htw__link **head = htw__bucket_chain_for(bucket.buckets, bucket.slot, i);
+        struct htw__link **back = head;
+        link = *head;
+        while (link != &wheel->nil) {
+            HTW_ASSERT_LISTED(link, back);
+            HTW_ASSERT_OWNED(wheel, htw__timer_of(link));
+            if (count == max || htw__timer_of(link)->_deadline > key)
+                break;
+            htw__timer_of(link)->_location = 0;
+            timers[count++] = htw__timer_of(link);
+            back = &link->_next;
+            link = *back;
+        }
+        *head = link;
+        link->_back = head;
+    }
+    if (count == 0)
+        return 0;
+    if (link == &wheel->nil)
+        htw__delay_queue_pop(&wheel->queue);
+    bool ends = may_end && count < max && htw__delay_queue_top(&wheel->queue).key > now;
     wheel->in_round = !ends;
     wheel->advances++;
     HTW_ASSERT(key > wheel->clock);
     htw__wheel_set_clock(wheel, ends ? now : key);
-    return timer;
+    return count;
 }
 
 /* HTW_DONE: the caller ends the round. */
@@ -222,8 +242,8 @@ static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
 HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
     if (htw__wheel_is_null(wheel) || advance_idle(wheel, now))
         return NULL;
-    struct htw_timer *timer = expire_lone(wheel, now, false);
-    if (timer != NULL) {
+    struct htw_timer *timer = NULL;
+    if (expire_few(wheel, now, &timer, 1, false) == 1) {
         wheel->expired++;
     } else {
         struct htw__poll batch = { &timer, 0, 1, SIZE_MAX };
@@ -233,16 +253,11 @@ HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_
     return timer;
 }
 
-/* All cases. `lone`: what expire_lone() has taken, or NULL. */
+/* All cases. expire_few() has taken `count` timers. */
 static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint64_t now,
                                                    struct htw_timer *timers[], size_t max,
-                                                   size_t budget, struct htw_timer *lone,
-                                                   size_t *ret_count) {
-    struct htw__poll batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
-    if (lone != NULL) {
-        timers[batch.count++] = lone;
-        batch.budget--;
-    }
+                                                   size_t budget, size_t count, size_t *ret_count) {
+    struct htw__poll batch = { timers, count, max, (budget == 0 ? SIZE_MAX : budget) - count };
     enum htw_wheel_progress progress = advance(wheel, now, budget != 0, &batch);
     HTW_ASSERT_WHEEL(wheel);
     *ret_count = batch.count;
@@ -259,15 +274,14 @@ HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
         *ret_count = 0;
         return HTW_DONE;
     }
-    struct htw_timer *lone = expire_lone(wheel, now, max > 1 && budget == 0);
-    if (lone != NULL && !wheel->in_round) {
-        wheel->expired++;
-        HTW_ASSERT_WHEEL(wheel);
-        timers[0] = lone;
-        *ret_count = 1;
-        return HTW_DONE;
-    }
-    return poll_batch(wheel, now, timers, max, budget, lone, ret_count);
+    size_t most = budget - 1 < max ? budget : max; /* 0 means no limit */
+    size_t count = expire_few(wheel, now, timers, most, budget == 0);
+    if (count == 0 || wheel->in_round)
+        return poll_batch(wheel, now, timers, max, budget, count, ret_count);
+    wheel->expired += count;
+    HTW_ASSERT_WHEEL(wheel);
+    *ret_count = count;
+    return HTW_DONE;
 }
 
 uint64_t htw_wheel_next(struct htw_wheel *wheel) {
