@@ -49,8 +49,7 @@ struct htw__buckets {
 };
 
 static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chains, uint32_t rings) {
-    return (struct htw__buckets) { NULL, count, chains, rings,
-                                   chains == 0 ? 0 : (chains - 1) * count };
+    return (struct htw__buckets) { NULL, count, chains, rings, (chains - 1) * count };
 }
 
 /* Behind the last head is one more pointer, because a cancel reads it: unlink_fetching(). */

@@ -20,16 +20,16 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
     uint64_t deadline = timer->_deadline;
     HTW__PROBE3(demote, wheel, timer, deadline);
     unsigned lowest = (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
-    unsigned level = from - 1;
-    while (level > lowest &&
-           htw__ring_is_empty(htw__bucket_ring_for(
-               &wheel->levels[level].buckets, htw__wheel_slot(wheel, level, deadline), deadline)))
-        level--;
-    uint32_t slot = htw__wheel_slot(wheel, level, deadline);
+    unsigned level = from;
+    uint32_t slot;
+    struct htw__link *ring;
+    do {
+        slot = htw__wheel_slot(wheel, --level, deadline);
+        ring = htw__bucket_ring_for(&wheel->levels[level].buckets, slot, deadline);
+    } while (level > lowest && htw__ring_is_empty(ring));
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
     htw__wheel_set_location(wheel, timer, id);
-    htw__timers_push_front(htw__bucket_ring_for(&wheel->levels[level].buckets, slot, deadline),
-                           &timer->_link);
+    htw__timers_push_front(ring, &timer->_link);
     htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted++);
 }
 

@@ -37,9 +37,9 @@ static struct htw__top top_of(const struct htw_wheel *wheel) {
                                htw__wheel_id_level(wheel, id), htw__wheel_bucket(wheel, id) };
 }
 
-static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
-    HTW_ASSERT(key > wheel->clock);
-    htw__wheel_set_clock(wheel, key);
+static void advance_clock(struct htw_wheel *wheel, uint64_t clock) {
+    HTW_ASSERT(clock > wheel->clock);
+    htw__wheel_set_clock(wheel, clock);
     wheel->advances++;
 }
 
@@ -157,8 +157,7 @@ static HTW__NOINLINE size_t expire_few(struct htw_wheel *wheel, uint64_t now,
     for (uint64_t i = bucket.since; i <= last && link == &wheel->nil; i += step) {
         struct htw__link **head = htw__bucket_chain_for(bucket.buckets, bucket.slot, i);
         struct htw__link **back = head;
-        link = *head;
-        while (link != &wheel->nil) {
+        for (link = *head; link != &wheel->nil; link = *back) {
             HTW_ASSERT_LISTED(link, back);
             HTW_ASSERT_OWNED(wheel, htw__timer_of(link));
             if (count == max || htw__timer_of(link)->_deadline > key)
@@ -166,7 +165,6 @@ static HTW__NOINLINE size_t expire_few(struct htw_wheel *wheel, uint64_t now,
             htw__timer_of(link)->_location = 0;
             timers[count++] = htw__timer_of(link);
             back = &link->_next;
-            link = *back;
         }
         *head = link;
         link->_back = head;
@@ -177,9 +175,7 @@ static HTW__NOINLINE size_t expire_few(struct htw_wheel *wheel, uint64_t now,
         htw__delay_queue_pop(&wheel->queue);
     bool ends = may_end && count < max && htw__delay_queue_top(&wheel->queue).key > now;
     wheel->in_round = !ends;
-    wheel->advances++;
-    HTW_ASSERT(key > wheel->clock);
-    htw__wheel_set_clock(wheel, ends ? now : key);
+    advance_clock(wheel, ends ? now : key);
     return count;
 }
 
@@ -239,20 +235,6 @@ static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
     return true;
 }
 
-HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
-    if (htw__wheel_is_null(wheel) || advance_idle(wheel, now))
-        return NULL;
-    struct htw_timer *timer = NULL;
-    if (expire_few(wheel, now, &timer, 1, false) == 1) {
-        wheel->expired++;
-    } else {
-        struct htw__poll batch = { &timer, 0, 1, SIZE_MAX };
-        advance(wheel, now, false, &batch);
-    }
-    HTW_ASSERT_WHEEL(wheel);
-    return timer;
-}
-
 /* All cases. expire_few() has taken `count` timers. */
 static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint64_t now,
                                                    struct htw_timer *timers[], size_t max,
@@ -282,6 +264,13 @@ HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
     HTW_ASSERT_WHEEL(wheel);
     *ret_count = count;
     return HTW_DONE;
+}
+
+struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
+    struct htw_timer *timer = NULL;
+    size_t count;
+    htw_wheel_poll_batch(wheel, now, &timer, 1, 0, &count);
+    return timer;
 }
 
 uint64_t htw_wheel_next(struct htw_wheel *wheel) {
