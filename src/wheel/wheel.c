@@ -81,8 +81,8 @@
  * particular order, for speed; or, with strict_fifo, in the order of arming. The timers of one tick
  * were inserted at lower and lower levels as the clock came nearer, so those at a higher level were
  * armed earlier. So of equal keys the queue gives the higher level first, and a demoted timer goes
- * to the front of its bucket, which is one ring, or stops above one that holds its tick (fifo.c). A move in place would break this, so with strict_fifo each move is a
- * new arming.
+ * to the front of its ring, or stops above a bucket that holds its tick (fifo.c). A move in place would
+ * break this, so with strict_fifo each move is a new arming.
  *
  * THE PAST. A timer with a deadline at or before the clock goes to the list `due`; inside a round
  * to the list `next_round`, which becomes `due` at the end of the round. So a handler that arms a
