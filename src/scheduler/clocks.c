@@ -8,7 +8,7 @@
 /* A clock, and what stands for it in manual time: `manual` chooses. */
 #define ROW(clock, read_ns, id, is_settable)                                           \
     case clock: {                                                                      \
-        _Static_assert(clock < HTW__CLOCK_COUNT, "state.h counts the clocks");         \
+        _Static_assert((clock) < HTW__CLOCK_COUNT, "state.h counts the clocks");       \
         static const struct htw__clock rows[] = { { read_ns, clock, id, is_settable }, \
                                                   { NULL, clock, id, is_settable } };  \
         return &rows[manual];                                                          \

@@ -55,7 +55,7 @@ static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chain
 /* Behind the last head is one more pointer, because a cancel reads it: unlink_fetching(). */
 static inline size_t htw__buckets_bytes(const struct htw__buckets *buckets) {
     if (buckets->chains == 0)
-        return buckets->count * buckets->rings * sizeof(struct htw__link);
+        return (size_t)buckets->count * buckets->rings * sizeof(struct htw__link);
     return (buckets->count * buckets->chains + 1) * sizeof(struct htw__link *);
 }
 

@@ -163,7 +163,8 @@ ROWS_TEST(rows_of_blocks_do_not_gather) {
 }
 
 static int looks(void) {
-    return sqlite3_stmt_status(database.sqlite->statements[HTW__COUNT_JOBS], SQLITE_STMTSTATUS_RUN, 1);
+    return sqlite3_stmt_status(database.sqlite->statements[HTW__COUNT_JOBS], SQLITE_STMTSTATUS_RUN,
+                               1);
 }
 
 /* A look counts jobs of a block; a few are enough for all ends. */
@@ -221,8 +222,8 @@ ROWS_TEST(rows_of_a_block_that_was_empty_stay_with_its_next_job) {
 }
 
 ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
-    assert_int_equal(sqlite3_exec(database.sqlite->connection, "INSERT INTO htw_block VALUES (5, 300)",
-                                  NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database.sqlite->connection,
+                                  "INSERT INTO htw_block VALUES (5, 300)", NULL, NULL, NULL),
                      SQLITE_OK);
     assert_int_equal(scan(), -EIO);
     assert_true(database.is_distrusted);
