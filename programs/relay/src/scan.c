@@ -17,8 +17,8 @@
 
 #define BATCH 512
 
-/* What is overdue is in a bucket that starts before this: a record whose topic is not known, and the next of a stripe whose clock
- * stands, wait for ten seconds at most. */
+/* What is overdue is in a bucket that starts within this, from now or from the clock of its stripe: a record whose topic is not
+ * known, and the next of a stripe whose clock stands, wait for ten seconds at most. The clock may be ahead of now. */
 #define SOON_MS 60000
 
 /* So many times as far goes each step: one costs a question for each level. */
@@ -100,6 +100,8 @@ static bool keep_position(struct scan *self, uint32_t level,
     int error = htw__clock_parse(htw__metadata_of(one), &clock);
     if (error == 0) {
         part->clock_ms = clock.time_ms;
+        if (self->until_ms < clock.time_ms + SOON_MS)
+            self->until_ms = clock.time_ms + SOON_MS;
         self->kafka->options.relay.levels = clock.levels;
         self->levels = clock.levels.count;
     }

@@ -2,6 +2,10 @@
 /* test_mock_start.c - what a relay finds when it starts, and whose stripes it takes over. */
 #include "mock_fixture.h"
 
+#include "../src/scan.h"
+#include "../src/waiting.h"
+
+#include <stdio.h>
 #include <string.h>
 
 static unsigned unanswered; /* so many questions for the position of one partition */
@@ -67,4 +71,37 @@ MOCK_TEST(mock_position_beyond_the_end_is_waited_for_and_then_told) {
     assert_int_equal(mock_relay.relay.stats.stripes, 1);
     assert_int_not_equal(mock_run_until_failure(), 0);
     assert_non_null(strstr(mock_relay.error, "beyond the end"));
+}
+
+static void add_to_page(void *page, struct htw__source from, const struct htw__relay_record *record,
+                        const struct htw__relay_request *request) {
+    htw__waiting_page_add(page, from, record, request);
+}
+
+static bool has_filed_one(void) {
+    return mock_relay.relay.stats.done.filed[0] == 1;
+}
+
+/* As after the clock of the machine was set back: what is due meanwhile is in the bucket of the stripe's clock. */
+/* holds: relay-16 */
+MOCK_TEST(mock_list_has_what_is_due_before_the_clock_of_its_stripe) {
+    struct htw__kafka_options options = mock_options();
+    struct htw__waiting_page page;
+    char clock[80];
+    int64_t now_ms = mock_now_ms() / mock_width_ms * mock_width_ms;
+    snprintf(clock, sizeof(clock), "htw-stripe-2 200 8 3 %lld 0 0 0", (long long)now_ms + 3600000);
+    mock_commit("in", 0, clock);
+    mock_start();
+    mock_produce(2, now_ms + 30000, NULL, NULL);
+    mock_run_until(has_filed_one);
+    mock_end();
+    mock_produce(4, now_ms + 40000, NULL, NULL);
+    mock_flush();
+    htw__waiting_page_init(&page, &HTW__WAITING_ALL, 1);
+    assert_int_equal(htw__kafka_open(&mock_relay, &options), 0);
+    assert_true(htw__scan(&mock_relay, 0, add_to_page, htw__waiting_page_is_full, &page) >= 0);
+    htw__waiting_page_end(&page);
+    assert_int_equal(page.rows[0].key.wanted_ms, now_ms + 30000);
+    htw__waiting_page_fini(&page);
+    mock_end();
 }
