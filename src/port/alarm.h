@@ -50,7 +50,7 @@ struct htw__alarm {
     _Atomic int64_t own_ns; /* the same since the last reset, for other threads */
     _Atomic bool alert; /* since the last reset another thread has made it expire, or is about to */
 
-    bool shared_has_expired; /* since the last plan */
+    bool shared_has_expired; /* since a plan relied on it last */
     int64_t planned_ns;      /* the time of the last plan */
     int64_t gap_ns;          /* how much later that is than the time of the plan before */
 

@@ -178,16 +178,17 @@ void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t late
     int64_t reuse_ns = alarm->shared_has_expired ? INT64_MAX : earliest_ns;
     /* order: The owner alone adds to it. */
     uint64_t resets = atomic_load_explicit(&alarm->resets, memory_order_relaxed);
-    if (alarm->own_set_ns == at_ns) {
+    bool by_own = alarm->own_set_ns == at_ns;
+    bool is_shared = set_shared(alarm, resets, reuse_ns, by_own ? ahead_ns : at_ns);
+    if (by_own)
         /* order: As in `set_own()`. */
         atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_relaxed);
-        set_shared(alarm, resets, reuse_ns, ahead_ns);
-    } else if (!set_shared(alarm, resets, reuse_ns, at_ns)) {
+    else if (!is_shared)
         set_own(alarm, at_ns);
-    } else if (ahead_ns != INT64_MAX || alarm->own_set_ns < earliest_ns) {
+    else if (ahead_ns != INT64_MAX || alarm->own_set_ns < earliest_ns)
         set_own(alarm, ahead_ns);
-    }
-    alarm->shared_has_expired = false;
+    /* A thread that is setting the shared timer may have set it before it expired, and store that time later. */
+    alarm->shared_has_expired = alarm->shared_has_expired && !is_shared;
 }
 
 /* ---- from here on: see alarm.h */

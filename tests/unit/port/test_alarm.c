@@ -204,4 +204,22 @@ UNIT_TEST(alarm_with_equal_intervals_has_a_timer_set_ahead) {
     }
     htw__alarm_fini(&alarm);
 }
+
+/* A thread was stopped while it set the timer, which expired meanwhile, and the owner relied on its own one. */
+UNIT_TEST(alarm_that_expired_while_it_was_claimed_is_set_again) {
+    struct htw__alarm alarm;
+    start(&alarm, CLOCK_MONOTONIC);
+    int64_t due_ns = now_ns(CLOCK_MONOTONIC);
+    htw__alarm_set(&alarm, due_ns);
+    assert_true(htw__alarm_claim(&alarm, INT64_MAX));
+    for (int times = 0; times < 3; times++) {
+        assert_true(is_readable(&alarm, 10000));
+        htw__alarm_clear(&alarm);
+        htw__alarm_reset(&alarm);
+        htw__alarm_plan(&alarm, due_ns, now_ns(CLOCK_MONOTONIC));
+        if (times == 0)
+            htw__alarm_put_off(&alarm, due_ns);
+    }
+    htw__alarm_fini(&alarm);
+}
 #endif
