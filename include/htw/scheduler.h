@@ -152,7 +152,7 @@ HTW_API int64_t htw_scheduler_now(const struct htw_scheduler *scheduler);
  *         -ESHUTDOWN: the scheduler was stopped.
  *
  * After a failure nothing has changed, and the caller owns `arg`. Cost: O(1); reads the clock, and locks the
- * shard of this CPU. Wakes the expirer only if no earlier timer is pending in the shard.
+ * shard of this CPU or, if that is locked, the next. Wakes the expirer only if no earlier timer is pending in the shard.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns,
                                          htw_callback *callback, void *arg, htw_handle *ret_handle);

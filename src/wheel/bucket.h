@@ -216,7 +216,7 @@ struct htw__bucket_walk {
     uint32_t chain_index; /* the next chain */
 };
 
-/* Not for a bucket that is a ring. */
+/* Not for a bucket that has rings. */
 static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
                                           const struct htw__bucket *bucket, struct htw__link *nil) {
     const struct htw__buckets *buckets = bucket->buckets;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fifo.c - strict FIFO: the timers of a tick expire in the order of arming. A bucket is one ring then, and its
- * timers must keep their order on the way down.
+ * fifo.c - strict FIFO: the timers of a tick expire in the order of arming. They are in one ring of a bucket then, and
+ * must keep their order on the way down.
  */
 #include "poll.h"
 
