@@ -42,7 +42,7 @@ struct htw__key_node {
 #define HTW__KEY_TABLE_FIRST_BITS 3u
 #define HTW__KEY_TABLE_FIRST_BUCKETS ((size_t)1 << HTW__KEY_TABLE_FIRST_BITS)
 
-/* Enough for 2^27 buckets. With more keys chains grow longer. */
+/* Enough for 2^28 buckets. With more keys chains grow longer. */
 #define HTW__KEY_TABLE_SEGMENTS 26u
 
 struct htw__key_table {
