@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan.c - reads all that waits. */
+/* scan.c - reads what waits, what is due first before what is due later. */
 #include "scan.h"
 
 #include "../../../src/base/clock.h"

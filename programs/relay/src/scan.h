@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.h - reads all that waits: what the positions of the group say is not done, of the input and of each bucket.
+ * scan.h - reads what waits: what the positions of the group say is not done, of the input and of each bucket.
  *
  * It is no member of the group, commits nothing, and asks for nothing but the name of the input: the sizes of the
  * levels stand in the positions. It reads as fast as brokers send, and keeps nothing.
  *
  * WHILE RELAYS WORK. A record that waits from the beginning of the scan to its end is found at least once, because
- * of this order: first all positions; then the index; then the input; then level by level, from the highest to the lowest, the
- * ends, open transactions included, and what lies between. Wherever a record was when the first end was asked for,
+ * of this order: first all positions; then the index; then the input; then in each step level by level, from the highest
+ * to the lowest, the ends, open transactions included, and what lies between. (A step leaves out buckets that start after
+ * the time to which it goes. What they have moves down to such buckets.) Wherever a record was when the first end was asked for,
  * its position there is not passed yet by what the scan knows; and if it has been moved and deleted there before it
  * was read, it was moved down, to where the scan comes later. (Not down, but into the same or a higher level, go records
  * beyond the highest window, and dead letters that were refused. If a relay deletes one of these in the middle of a scan,

@@ -177,8 +177,8 @@ const struct htw__command_line htw__relay_line = {
              "  http TOPIC          serve these over HTTP, with a page, until a SIGTERM\n"
              "\n"
              "An ID is a htw-id, or the @ and 16 digits that list prints where there is none.\n"
-             "All read everything that waits from the topics themselves, while relays run or\n"
-             "not. cancel and move need a htw-id. Each says whether it came in time.\n",
+             "All read what waits from the topics themselves, while relays run or not.\n"
+             "cancel and move need a htw-id. Each says whether it came in time.\n",
     .notes = "SIGTERM, SIGINT and SIGHUP: commit what was done, leave the group, exit.\n"
              "\n"
              "Exit status:\n"
