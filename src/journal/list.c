@@ -40,8 +40,8 @@ struct copy {
 struct list {
     struct htw_journal *journal;
     struct htw__database *database; /* of the snapshot */
-    struct htw__queue *queue;
-    int state; /* below 0: any */
+    struct htw__queue *queue;       /* NULL: any, and in any state */
+    int state;
     struct list_place place;
     struct copy *first, **last; /* of what is found */
     size_t count, capacity;     /* jobs that were looked at, in this snapshot */
@@ -99,7 +99,8 @@ static int keep(struct list *list, const struct htw_job_info *info) {
     return 0;
 }
 
-/* Copies the job, if it is in the state. `is_not_in_memory`: and unless memory has it. */
+/* Copies the job, if it is in the state and in the queue: a scan that goes on may be of a queue that had the number before.
+   `is_not_in_memory`: and unless memory has it. */
 static int find_job(struct list *list, uint64_t id, bool is_not_in_memory) {
     struct htw__job_row row;
     struct htw__whereabouts where;
@@ -128,8 +129,9 @@ static int find_job(struct list *list, uint64_t id, bool is_not_in_memory) {
         .kicks = where.counters.kicks,
     };
     bool is_in_memory = add_memory(list->journal, row.queue, name, &info);
-    if ((list->state < 0 || (int)info.state == list->state) &&
-        !(is_not_in_memory && is_in_memory) && (!is_named || name[0] != '\0'))
+    bool is_listed =
+        list->queue == NULL || ((int)info.state == list->state && row.queue == list->queue->number);
+    if (is_listed && !(is_not_in_memory && is_in_memory) && (!is_named || name[0] != '\0'))
         error = keep(list, &info);
     htw__database_fetch_end(list->database);
     return error;
@@ -324,7 +326,7 @@ static int run(struct list *list, uint32_t count, htw_job_visit *visit, void *co
 
 int htw_journal_peek(struct htw_journal *journal, uint64_t id, htw_job_visit *visit,
                      void *context) {
-    struct list list = { .journal = journal, .state = -1 };
+    struct list list = { .journal = journal };
     uint32_t shown = 0;
     if (visit == NULL)
         return htw__journal_fail_as(-EINVAL, "the visit is NULL");

@@ -98,6 +98,41 @@ JOURNAL_TEST(look_by_one_who_only_reads_sees_what_the_file_says) {
     assert_int_equal(htw_journal_close(view.journal), 0);
 }
 
+static void put_buried(struct journal_fixture *f, const char *queue, uint64_t *ret_id) {
+    *ret_id = put_sized(f, queue, "x", 1);
+    assert_int_equal(journal_update(f, *ret_id, HTW_JOB_BURY, 0), 0);
+}
+
+static uint64_t number_of(struct journal_fixture *f, const char *name) {
+    struct htw__queue *queue = NULL;
+    htw__mutex_lock(&f->journal->mutex);
+    assert_int_equal(htw__queues_get(&f->journal->queues, name, &queue), 0);
+    uint64_t number = queue->number;
+    htw__queues_drop(&f->journal->queues, queue);
+    htw__mutex_unlock(&f->journal->mutex);
+    return number;
+}
+
+/* The queue has ended between two parts of a list, and begun again. */
+JOURNAL_TEST(look_lists_no_job_of_another_queue_that_has_got_the_number) {
+    struct htw_list_place place = { { 0 } };
+    size_t count = 0;
+    char other[16] = "";
+    uint64_t id, number = 0;
+    open_for_lease(f, true);
+    put_buried(f, "q", &id);
+    number = number_of(f, "q");
+    assert_int_equal(
+        htw_journal_list(f->journal, "q", HTW_JOB_BURIED, &place, 1, count_job, &count), 1);
+    assert_int_equal(journal_update(f, id, HTW_JOB_CANCEL, 0), 0);
+    for (unsigned i = 0; i == 0 || number_of(f, other) != number; i++)
+        snprintf(other, sizeof(other), "%u", i);
+    put_buried(f, other, &id);
+    put_buried(f, "q", &id);
+    assert_int_equal(
+        htw_journal_list(f->journal, "q", HTW_JOB_BURIED, &place, 9, count_job, &count), 0);
+}
+
 /* A change of it is being written: it is in no heap. */
 JOURNAL_TEST(look_lists_jobs_that_are_held) {
     open_for_lease(f, false);
