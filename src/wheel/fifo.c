@@ -80,7 +80,8 @@ void htw__fifo_fetch(struct htw_wheel *wheel, uint64_t tick, size_t budget) {
     for (uint32_t i = 0; i < FETCHED_TICKS; i++)
         last[i] = htw__bucket_ring(buckets, (uint32_t)(tick + i) & wheel->mask, 0);
     bool more = true;
-    for (size_t round = 0; more && round < FETCHED_A_TICK && round < budget; round++) {
+    for (size_t round = 0; more && round < FETCHED_A_TICK && round < budget / FETCHED_TICKS;
+         round++) {
         more = false;
         for (uint32_t i = 0; i < FETCHED_TICKS; i++) {
             const struct htw__link *next = last[i]->_next;
