@@ -155,13 +155,15 @@ static inline void htw__mutex_unlock(struct htw__mutex *mutex) {
     pthread_mutex_unlock(&mutex->mutex);
 }
 
-/* For htw__mutex_wait_until(). */
-static inline void htw__monotonic_condition_init(pthread_cond_t *condition) {
+/* For htw__mutex_wait_until(). Where a condition is plain memory, as on Linux, this cannot fail. */
+static inline bool htw__monotonic_condition_init(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
+    int error = pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
+    return error == 0;
 }
 
 /* Waits for a condition, with the mutex and no other lock held. The thread is not cancelled here: the

@@ -116,7 +116,8 @@ int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
                                    .watches_wall = clock == CLOCK_REALTIME,
                                    .fd = -1,
                                    .expires_ns = INT64_MAX };
-    htw__monotonic_condition_init(&alarm->changed);
+    if (!htw__monotonic_condition_init(&alarm->changed))
+        return -ENOMEM;
     htw__mutex_init(&alarm->mutex, HTW__RANK_ALARM);
     alarm->ahead_ns = ahead_ns(alarm);
     int error = blocking ? 0 : start_thread(alarm);

@@ -256,7 +256,8 @@ HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
         *ret_count = 0;
         return HTW_DONE;
     }
-    size_t most = budget - 1 < max ? budget : max; /* 0 means no limit */
+    /* The lesser; a budget of 0, which means no limit, is the greatest here. */
+    size_t most = budget - 1 < max ? budget : max;
     size_t count = expire_few(wheel, now, timers, most, budget == 0);
     if (count == 0 || wheel->in_round)
         return poll_batch(wheel, now, timers, max, budget, count, ret_count);

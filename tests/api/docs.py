@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the page of the examples lists each program, and calls that it makes, links lead
-somewhere, files and what the documents call by name exist, macros of cron are the same everywhere, all of tests/api runs, bindings and the test of forks call each function, each promise of docs/guarantees.md has a test, sizes are those that
-the source asserts, htw_strerror() knows each error that the library names, and the plots of docs/pictures show
-the recorded figures. That their programs work, tests/docs/blocks.py tells.
+somewhere, files and what the documents call by name exist, macros of cron, own verbs of the server and clocks are named
+wherever they belong, all of tests/api and all examples are built, each binding, a unit test or model, and the test of forks
+call each function, each promise of docs/guarantees.md has a test, sizes are those that the source asserts,
+htw_strerror() knows each error that the library names, and the plots of docs/pictures show the recorded figures. That
+their programs work, tests/docs/blocks.py tells.
 
 usage: docs.py ROOT
 """

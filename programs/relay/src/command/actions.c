@@ -70,9 +70,9 @@ static int find(struct htw__kafka *kafka, struct htw__bytes id, struct htw__wait
     struct htw__waiting_filter filter = HTW__WAITING_ALL;
     filter.id = id;
     htw__waiting_page_init(page, &filter, ALIKE_MAX);
-    (void)htw__scan(kafka, 0, add_to_page, NULL, page);
+    int result = htw__scan(kafka, 0, add_to_page, NULL, page);
     htw__waiting_page_end(page);
-    return kafka->has_failed ? -EIO : 0;
+    return result < 0 ? result : 0;
 }
 
 /* ---- cancel and move */
