@@ -201,8 +201,8 @@ def describe_calendar():
 
 # What the sources of the journal use of libhtw, as its shared library. Without state of the process.
 JOURNAL_USES = ("base/alloc", "base/annotate", "base/backoff", "base/base", "base/clock", "base/fork",
-                "base/heap", "base/key_table", "base/lock", "base/random", "base/thread",
-                "base/user_code", "observe/distribution", "observe/metrics", "port/alloc_system", "port/system_linux")
+                "base/heap", "base/key_table", "base/lock", "base/random", "base/user_code",
+                "observe/distribution", "observe/metrics", "port/alloc_system", "port/posix", "port/system_linux")
 
 
 def describe_journal():

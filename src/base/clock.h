@@ -6,7 +6,6 @@
 #include "compiler.h"
 
 #include <stdint.h>
-#include <time.h>
 
 /* Nanoseconds since a moment before the start of the program. Never goes back. */
 HTW__SHARED int64_t htw__clock_monotonic_ns(void);

@@ -2,8 +2,9 @@
 /* fork.c - counts the forks that lead to this process. */
 #include "fork.h"
 
+#include "../port/system.h"
+
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 
 _Atomic unsigned htw__fork_depth;
@@ -18,14 +19,14 @@ static void in_child(void) {
 }
 
 int htw__fork_init(void) {
-    /* It publishes nothing: pthread_atfork() and fork() share a lock. */
+    /* It publishes nothing: registration and fork() share a lock. */
     static _Atomic bool registered;
     /* order: Twice does no harm. */
     if (atomic_load_explicit(&registered, memory_order_relaxed))
         return 0;
     /* If two threads come here at once, each fork counts as two, which does no harm. A lock could
        be held at the moment of a fork. */
-    if (pthread_atfork(NULL, NULL, in_child) != 0)
+    if (!htw__system_call_in_child(in_child))
         return -ENOMEM;
     atomic_store_explicit(&registered, true, memory_order_relaxed);
     return 0;

@@ -2,10 +2,6 @@
 /* lock.c - waits for a spin lock: spins, then yields, then sleeps; and checks the order of locks. */
 #include "lock.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <time.h>
-
 /* How often a waiter tries before it yields, some 10 us in all; how often it yields before it
    sleeps (a holder of lower priority on the same CPU runs only then); and for how long it sleeps.
 
@@ -15,8 +11,8 @@
 #define SPINS 10u
 #define PAUSES_MAX 32u
 #define YIELDS 8u
-#define SLEEP_MIN_NS 20000L
-#define SLEEP_MAX_NS 1000000L
+#define SLEEP_MIN_NS 20000
+#define SLEEP_MAX_NS 1000000
 
 static void pause_cpu(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -46,24 +42,16 @@ static bool spin(struct htw__lock *lock) {
     return false;
 }
 
-/* nanosleep() is a cancellation point, but a waiter may hold other locks. */
-static void sleep_uncancelled(const struct timespec *duration) {
-    int before;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    nanosleep(duration, NULL);
-    pthread_setcancelstate(before, NULL);
-}
-
 void htw__lock_wait(struct htw__lock *lock) {
-    struct timespec nap = { 0, SLEEP_MIN_NS };
+    int64_t nap_ns = SLEEP_MIN_NS;
     for (unsigned round = 0; !spin(lock); round++) {
         if (round < YIELDS) {
-            sched_yield();
+            htw__system_yield();
             continue;
         }
-        sleep_uncancelled(&nap);
-        if (nap.tv_nsec < SLEEP_MAX_NS)
-            nap.tv_nsec *= 2;
+        htw__system_sleep(nap_ns);
+        if (nap_ns < SLEEP_MAX_NS)
+            nap_ns *= 2;
     }
 }
 

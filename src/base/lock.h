@@ -25,12 +25,11 @@
 
 #include "assert.h"
 #include "compiler.h"
+#include "../port/system.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
 #define HTW__LOCK_RANKS(RANK)                                                                     \
@@ -132,58 +131,45 @@ static inline void htw__lock_release(struct htw__lock *lock) {
 
 /* The mutex. Nothing here fails: the mutexes are plain ones, which one thread locks once. */
 struct htw__mutex {
-    pthread_mutex_t mutex;
+    htw__system_mutex mutex;
     HTW__LOCK_RANK_MEMBER
 };
 
 static inline void htw__mutex_init(struct htw__mutex *mutex, enum htw__lock_rank rank) {
-    pthread_mutex_init(&mutex->mutex, NULL);
+    htw__system_mutex_init(&mutex->mutex);
     HTW__LOCK_RANK_INIT(mutex, rank);
 }
 
 static inline void htw__mutex_fini(struct htw__mutex *mutex) {
-    pthread_mutex_destroy(&mutex->mutex);
+    htw__system_mutex_fini(&mutex->mutex);
 }
 
 static inline void htw__mutex_lock(struct htw__mutex *mutex) {
     HTW__LOCK_RANK_ACQUIRE(mutex);
-    pthread_mutex_lock(&mutex->mutex);
+    htw__system_mutex_lock(&mutex->mutex);
 }
 
 static inline void htw__mutex_unlock(struct htw__mutex *mutex) {
     HTW__LOCK_RANK_RELEASE(mutex);
-    pthread_mutex_unlock(&mutex->mutex);
-}
-
-/* For htw__mutex_wait_until(). Where a condition is plain memory, as on Linux, this cannot fail. */
-static inline bool htw__monotonic_condition_init(pthread_cond_t *condition) {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    int error = pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return error == 0;
+    htw__system_mutex_unlock(&mutex->mutex);
 }
 
 /* Waits for a condition, with the mutex and no other lock held. The thread is not cancelled here: the
    mutex would stay locked. */
-static inline void htw__mutex_wait(struct htw__mutex *mutex, pthread_cond_t *condition) {
-    int cancel_state;
+static inline void htw__mutex_wait(struct htw__mutex *mutex, htw__system_condition *condition) {
     HTW__LOCK_RANK_SLEEP(mutex);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    pthread_cond_wait(condition, &mutex->mutex);
-    pthread_setcancelstate(cancel_state, NULL);
+    htw__cancel_state state = htw__disable_cancel();
+    htw__system_mutex_wait(&mutex->mutex, condition);
+    htw__restore_cancel(state);
 }
 
-/* Waits until `deadline` at the latest. */
-static inline void htw__mutex_wait_until(struct htw__mutex *mutex, pthread_cond_t *condition,
-                                         const struct timespec *deadline) {
-    int cancel_state;
+/* Waits until `deadline_ns` of the monotonic clock at the latest. */
+static inline void htw__mutex_wait_until(struct htw__mutex *mutex, htw__system_condition *condition,
+                                         int64_t deadline_ns) {
     HTW__LOCK_RANK_SLEEP(mutex);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    pthread_cond_timedwait(condition, &mutex->mutex, deadline);
-    pthread_setcancelstate(cancel_state, NULL);
+    htw__cancel_state state = htw__disable_cancel();
+    htw__system_mutex_wait_until(&mutex->mutex, condition, deadline_ns);
+    htw__restore_cancel(state);
 }
 
 /* For the sizes of structs, which are promised for 64-bit pointers and locks without ranks. */

@@ -6,23 +6,29 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+/* "" for what is not known. */
+static struct htw__code name(void *address) {
+    struct htw__code code = { 0 };
+    htw__system_find_code(NULL, (uintptr_t)address, &code);
+    code.file = code.file != NULL ? code.file : "";
+    code.symbol = code.symbol != NULL ? code.symbol : "";
+    return code;
+}
 
 _Noreturn void htw__user_code_left(const char *what, void *address) {
-    const char *symbol, *file;
-    htw__system_name_code(address, &symbol, &file);
+    struct htw__code code = name(address);
     fprintf(stderr,
             "htw: %s has thrown an exception or ended its thread, and must return: %s %p %s\n",
-            what, symbol, address, file);
+            what, code.symbol, address, code.file);
     abort();
 }
 
 _Noreturn void htw__user_code_forked(const char *what, void *address) {
-    const char *symbol, *file;
-    htw__system_name_code(address, &symbol, &file);
+    struct htw__code code = name(address);
     fprintf(stderr,
             "htw: a child that was forked in %s has returned from it, and ends; it must call exec "
             "or _exit(): %s %p %s\n",
-            what, symbol, address, file);
-    _exit(EXIT_FAILURE);
+            what, code.symbol, address, code.file);
+    _Exit(EXIT_FAILURE);
 }

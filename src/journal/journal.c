@@ -68,7 +68,7 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
 
 static void init(struct htw_journal *journal) {
     htw__mutex_init(&journal->mutex, HTW__RANK_JOURNAL);
-    htw__monotonic_condition_init(&journal->work);
+    htw__system_condition_init(&journal->work);
     pthread_cond_init(&journal->read, NULL);
     pthread_cond_init(&journal->idle, NULL);
     journal->last = &journal->first;

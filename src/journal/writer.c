@@ -3,7 +3,7 @@
 #include "writer.h"
 
 #include "../base/clock.h"
-#include "../base/thread.h"
+#include "../port/system.h"
 #include "../base/user_code.h"
 #include "lease.h"
 #include "reader.h"
@@ -42,9 +42,7 @@ static void wait_until(struct htw_journal *journal, int64_t deadline_ns) {
         htw__mutex_wait(&journal->mutex, &journal->work);
         return;
     }
-    struct timespec deadline = { .tv_sec = (time_t)(deadline_ns / HTW_SECOND),
-                                 .tv_nsec = (long)(deadline_ns % HTW_SECOND) };
-    htw__mutex_wait_until(&journal->mutex, &journal->work, &deadline);
+    htw__mutex_wait_until(&journal->mutex, &journal->work, deadline_ns);
 }
 
 static void tell_stopped(struct htw_journal *journal) {

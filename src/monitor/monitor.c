@@ -5,7 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/refusal.h"
-#include "../base/thread.h"
+#include "../port/system.h"
 
 #include <errno.h>
 

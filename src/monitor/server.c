@@ -9,7 +9,7 @@
 #include "server.h"
 
 #include "../base/clock.h"
-#include "../base/thread.h"
+#include "../port/system.h"
 #include "answer.h"
 #include "registry.h"
 

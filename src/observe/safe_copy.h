@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * safe_copy.h - copies memory that may be there no more, such as constants of a library that was unloaded: the
- * kernel reads it, by a pipe, and says EFAULT where a thread would end by a signal.
- */
+/* safe_copy.h - copies texts that may be there no more, such as constants of a library that was unloaded. */
 #ifndef HTW_SRC_OBSERVE_SAFE_COPY_H
 #define HTW_SRC_OBSERVE_SAFE_COPY_H
 
-#include "../base/compiler.h"
-
-#include <stdbool.h>
-#include <stddef.h>
+#include "../port/system.h"
 
 struct htw__safe_copy {
-    int fds[2];
-    int cancel_state;
+    htw__system_reader reader;
+    htw__cancel_state cancel_state;
 };
 
 /* The thread cannot be cancelled until the copy ends. False: no file descriptor is left. Then every copy fails. */
 HTW__SHARED bool htw__safe_copy_init(struct htw__safe_copy *self);
 HTW__SHARED void htw__safe_copy_fini(struct htw__safe_copy *self);
-
-/* Copies `size` bytes, at most HTW__SAFE_COPY_MAX. False: they cannot be read. */
-#define HTW__SAFE_COPY_MAX 256u
-bool htw__safe_copy(const struct htw__safe_copy *self, void *to, const void *from, size_t size);
 
 /* Copies a text with its final 0, and cuts what is longer than `size` - 1 bytes. False: it cannot be read,
    or is NULL. */

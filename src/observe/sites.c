@@ -175,7 +175,7 @@ void htw__census_release(struct htw_scheduler *scheduler, struct htw__census *ce
 static bool copy_site(const struct htw__safe_copy *copy, uintptr_t address,
                       struct htw__site_text *ret_text) {
     struct htw_site *site = &ret_text->site;
-    if (!htw__safe_copy(copy, site, (const void *)address, sizeof(*site)))
+    if (!htw__system_copy(&copy->reader, site, (const void *)address, sizeof(*site)))
         return false;
     const char *name = site->name, *file = site->file, *function = site->function;
 #define COPIED(member)                                                            \

@@ -71,7 +71,7 @@ void htw__census_release(struct htw_scheduler *scheduler, struct htw__census *ce
 /* A site as far as its memory can be read, cut where it is longer. */
 struct htw__site_text {
     struct htw_site site;
-    char name[64], file[HTW__SAFE_COPY_MAX], function[128];
+    char name[64], file[HTW__SYSTEM_COPY_MAX], function[128];
 };
 
 /* `text` must stay as long as the result is used. */

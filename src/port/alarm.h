@@ -25,15 +25,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #ifdef HTW_PORTABLE
 #define HTW__ALARM_CHECK_NS INT64_C(1000000000)
 #endif
 
 struct htw__alarm {
-    clockid_t clock; /* of the times that it is set to */
-    int fd;          /* for an event loop: readable from when it expires until it is cleared */
+    htw__system_clock clock; /* of the times that it is set to */
+    int fd; /* for an event loop: readable from when it expires until it is cleared */
 #ifndef HTW_PORTABLE
     _Atomic uint64_t resets; /* how often it was reset */
 
@@ -56,14 +55,14 @@ struct htw__alarm {
 
     _Atomic int wall_fd; /* expires when the wall clock is set; -1: none */
 #else
-    struct htw__mutex mutex; /* guards what follows */
-    pthread_cond_t changed;  /* `expires_ns` or `ending` */
+    struct htw__mutex mutex;       /* guards what follows */
+    htw__system_condition changed; /* `expires_ns` or `ending` */
     int64_t at_ns;      /* the earliest time it was set to since the last reset; INT64_MAX: none */
     bool watches_wall;  /* it expires when the wall clock is set; always if that is `clock` */
     int64_t expires_ns; /* the time it is set to; INT64_MAX: none */
     int64_t ahead_ns;   /* how far the clock was ahead of the monotonic one */
     /* Unless it is blocking: */
-    pthread_t thread;
+    htw__system_thread thread;
     int write_fd;
     bool is_readable; /* there is a byte in the pipe */
     bool was_set;     /* the wall clock was set, so it stays expired until it is cleared */
@@ -71,9 +70,8 @@ struct htw__alarm {
 #endif
 };
 
-/* 0, or a negative errno: -EMFILE, -ENFILE, -ENOMEM. `clock`: CLOCK_MONOTONIC, CLOCK_REALTIME or, on
-   Linux, CLOCK_BOOTTIME. `blocking`: for htw__alarm_wait(), and not for an event loop. */
-int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking);
+/* 0, or a negative errno: -EMFILE, -ENFILE, -ENOMEM. `clock`: of system.h. `blocking`: for htw__alarm_wait(), and not for an event loop. */
+int htw__alarm_init(struct htw__alarm *alarm, htw__system_clock clock, bool blocking);
 void htw__alarm_fini(struct htw__alarm *alarm);
 
 /* From now on it also expires when the wall clock is set, or the machine was suspended: its owner

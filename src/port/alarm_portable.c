@@ -5,12 +5,9 @@
 #include "system.h"
 
 #include "../base/clock.h"
-#include "../base/thread.h"
 
 #include <errno.h>
 #include <unistd.h>
-
-#define NS_PER_S 1000000000
 
 /* Two readings of the clocks that differ by less do not mean that the wall clock was set. */
 #define STEP_MIN_NS 1000000
@@ -37,13 +34,12 @@ static bool was_set(struct htw__alarm *alarm) {
    and to write are cancellation points, and a thread must not end with the mutex held. */
 static void set_readable(struct htw__alarm *alarm, bool readable) {
     char byte = 0;
-    int cancel_state;
     if (alarm->is_readable == readable)
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    htw__cancel_state cancel_state = htw__disable_cancel();
     ssize_t size = readable ? write(alarm->write_fd, &byte, 1) : read(alarm->fd, &byte, 1);
     (void)size;
-    pthread_setcancelstate(cancel_state, NULL);
+    htw__restore_cancel(cancel_state);
     alarm->is_readable = readable;
 }
 
@@ -61,8 +57,7 @@ static void sleep_once(struct htw__alarm *alarm, int64_t present_ns) {
         htw__mutex_wait(&alarm->mutex, &alarm->changed);
         return;
     }
-    struct timespec until = { (time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S) };
-    htw__mutex_wait_until(&alarm->mutex, &alarm->changed, &until);
+    htw__mutex_wait_until(&alarm->mutex, &alarm->changed, until_ns);
 }
 
 /* Sleeps until the alarm expires or ends. */
@@ -110,20 +105,20 @@ static int start_thread(struct htw__alarm *alarm) {
     return error;
 }
 
-int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
+int htw__alarm_init(struct htw__alarm *alarm, htw__system_clock clock, bool blocking) {
     *alarm = (struct htw__alarm) { .at_ns = INT64_MAX,
                                    .clock = clock,
                                    .watches_wall = clock == CLOCK_REALTIME,
                                    .fd = -1,
                                    .expires_ns = INT64_MAX };
-    if (!htw__monotonic_condition_init(&alarm->changed))
+    if (!htw__system_condition_init(&alarm->changed))
         return -ENOMEM;
     htw__mutex_init(&alarm->mutex, HTW__RANK_ALARM);
     alarm->ahead_ns = ahead_ns(alarm);
     int error = blocking ? 0 : start_thread(alarm);
     if (error != 0) {
         htw__mutex_fini(&alarm->mutex);
-        pthread_cond_destroy(&alarm->changed);
+        htw__system_condition_fini(&alarm->changed);
     }
     return error;
 }
@@ -132,14 +127,14 @@ void htw__alarm_fini(struct htw__alarm *alarm) {
     if (alarm->fd >= 0) {
         htw__mutex_lock(&alarm->mutex);
         alarm->ending = true;
-        pthread_cond_signal(&alarm->changed);
+        htw__system_condition_signal(&alarm->changed);
         htw__mutex_unlock(&alarm->mutex);
-        pthread_join(alarm->thread, NULL);
+        htw__thread_join(alarm->thread);
         close(alarm->fd);
         close(alarm->write_fd);
     }
     htw__mutex_fini(&alarm->mutex);
-    pthread_cond_destroy(&alarm->changed);
+    htw__system_condition_fini(&alarm->changed);
 }
 
 int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
@@ -147,7 +142,8 @@ int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
     if (!alarm->watches_wall) {
         alarm->watches_wall = true;
         alarm->ahead_ns = ahead_ns(alarm);
-        pthread_cond_signal(&alarm->changed); /* the sleeper checks the clock from now on */
+        htw__system_condition_signal(
+            &alarm->changed); /* the sleeper checks the clock from now on */
     }
     htw__mutex_unlock(&alarm->mutex);
     return 0;
@@ -165,7 +161,7 @@ static void set_timer(struct htw__alarm *alarm, int64_t at_ns) {
         }
     }
     if (alarm->expires_ns != INT64_MAX)
-        pthread_cond_signal(&alarm->changed);
+        htw__system_condition_signal(&alarm->changed);
 }
 
 /* Under the mutex. False: it was set to an earlier time since the last reset. */
@@ -222,7 +218,7 @@ void htw__alarm_clear(struct htw__alarm *alarm) {
     set_readable(alarm, false);
     if (alarm->was_set) {
         alarm->was_set = false;
-        pthread_cond_signal(&alarm->changed); /* the thread goes on */
+        htw__system_condition_signal(&alarm->changed); /* the thread goes on */
     }
     htw__mutex_unlock(&alarm->mutex);
 }

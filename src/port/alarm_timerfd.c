@@ -30,8 +30,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000
-
 enum timer { SHARED, OWN, WALL, TIMERS };
 
 /* ---- the kernel's timers */
@@ -43,14 +41,13 @@ static void set_timer(int fd, int flags, int64_t at_ns) {
     if (at_ns < 1)
         at_ns = 1; /* 0 means never */
     if (at_ns != INT64_MAX)
-        setting.it_value =
-            (struct timespec) { (time_t)(at_ns / NS_PER_S), (long)(at_ns % NS_PER_S) };
+        setting.it_value = htw__timespec(at_ns);
     timerfd_settime(fd, TFD_TIMER_ABSTIME | flags, &setting, NULL);
 }
 
 /* A new timer, not set, that wakes the owner whenever it expires: since it is edge-triggered there,
    it need not be read. The file descriptor or a negative errno. */
-static int add_timer(const struct htw__alarm *alarm, clockid_t clock, enum timer timer) {
+static int add_timer(const struct htw__alarm *alarm, htw__system_clock clock, enum timer timer) {
     int fd = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
     if (fd < 0)
         return -errno;
@@ -193,7 +190,7 @@ void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t late
 
 /* ---- from here on: see alarm.h */
 
-int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
+int htw__alarm_init(struct htw__alarm *alarm, htw__system_clock clock, bool blocking) {
     (void)blocking;
     *alarm = (struct htw__alarm) { .clock = clock, .fd = -1, .shared_fd = -1, .own_fd = -1 };
     alarm->own_set_ns = INT64_MAX;
@@ -233,22 +230,21 @@ int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
     /* order: A number alone; the kernel has what it names. */
     if (atomic_load_explicit(&alarm->wall_fd, memory_order_relaxed) >= 0)
         return 0;
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* close() may end the thread */
+    htw__cancel_state cancel_state = htw__disable_cancel(); /* close() may end the thread */
     int error = add_wall_timer(alarm);
-    pthread_setcancelstate(cancel_state, NULL);
+    htw__restore_cancel(cancel_state);
     return error;
 }
 
 /* Takes what has expired out of the epoll instance. */
 static void take_events(struct htw__alarm *alarm, int timeout_ms) {
     struct epoll_event events[TIMERS];
-    int cancel_state, count;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int count;
+    htw__cancel_state cancel_state = htw__disable_cancel();
     /* EINTR: a process that was stopped goes on. Signals are blocked where threads wait. */
     while ((count = epoll_wait(alarm->fd, events, TIMERS, timeout_ms)) < 0 && errno == EINTR)
         ;
-    pthread_setcancelstate(cancel_state, NULL);
+    htw__restore_cancel(cancel_state);
     for (int i = 0; i < count; i++)
         if (events[i].data.u32 == OWN)
             alarm->own_set_ns = INT64_MAX;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* system_linux.c - what base asks of a system: the form of Linux. */
+/* system_linux.c - what Linux has its own way for: see system.h. */
 #include "system.h"
 
 #include "../base/assert.h"
 #include "../base/compiler.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,11 +40,33 @@ void htw__system_name_thread(pthread_t thread, const char *owner, const char *ro
     pthread_setname_np(thread, name);
 }
 
-void htw__system_name_code(void *address, const char **ret_symbol, const char **ret_file) {
-    Dl_info info = { 0 };
-    bool is_known = dladdr(address, &info) != 0;
-    *ret_symbol = is_known && info.dli_sname != NULL ? info.dli_sname : "";
-    *ret_file = is_known && info.dli_fname != NULL ? info.dli_fname : "";
+/* What the loader calls the program is its first argument, which may be anything. */
+static bool is_of_program(const Dl_info *info) {
+    Dl_info program;
+    const void *headers = (const void *)getauxval(AT_PHDR);
+    return dladdr(headers, &program) != 0 && program.dli_fbase == info->dli_fbase;
+}
+
+/* In a program that is not relocated, the address itself. */
+static uintptr_t number_of(const htw__system_reader *reader, const Dl_info *info,
+                           uintptr_t address) {
+    ElfW(Ehdr) header;
+    bool is_relocated = !htw__system_copy(reader, &header, info->dli_fbase, sizeof(header)) ||
+                        header.e_type != ET_EXEC;
+    return is_relocated ? address - (uintptr_t)info->dli_fbase : address;
+}
+
+bool htw__system_find_code(const htw__system_reader *reader, uintptr_t address,
+                           struct htw__code *ret_code) {
+    Dl_info info;
+    if (dladdr((const void *)address, &info) == 0)
+        return false;
+    ret_code->file = is_of_program(&info) ? program_invocation_short_name : info.dli_fname;
+    ret_code->symbol = info.dli_sname;
+    ret_code->symbol_address = (uintptr_t)info.dli_saddr;
+    if (reader != NULL)
+        ret_code->number = number_of(reader, &info, address);
+    return true;
 }
 
 /* Not inline, so that the first frame is in this function. */

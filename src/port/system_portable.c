@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system_portable.c - what base asks of a system, of POSIX parts alone. */
+/* system_portable.c - system.h of POSIX parts alone. */
 #include "system.h"
 
 #include <fcntl.h>
@@ -46,9 +46,10 @@ void htw__system_name_thread(pthread_t thread, const char *owner, const char *ro
     (void)thread, (void)owner, (void)role, (void)index;
 }
 
-void htw__system_name_code(void *address, const char **ret_symbol, const char **ret_file) {
-    (void)address;
-    *ret_symbol = *ret_file = "";
+bool htw__system_find_code(const htw__system_reader *reader, uintptr_t address,
+                           struct htw__code *ret_code) {
+    (void)reader, (void)address, (void)ret_code;
+    return false;
 }
 
 uint32_t htw__system_capture_stack(const void **frames, uint32_t max, uint32_t skip) {

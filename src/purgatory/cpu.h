@@ -8,7 +8,7 @@
 #define HTW_SRC_PURGATORY_CPU_H
 
 #include "../base/assert.h"
-#include "../base/cpu.h"
+#include "../port/system.h"
 #include "cell_pool.h"
 #include "state.h"
 

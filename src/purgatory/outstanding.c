@@ -3,15 +3,13 @@
 #include "outstanding.h"
 
 #include "../base/assert.h"
+#include "../port/system.h"
 
 #include <htw/group.h>
 
-#include <pthread.h>
-#include <time.h>
-
 /* The first sleep of a wait, and about the longest: each is twice as long as the one before. */
-#define NAP_MIN_NS 20000L
-#define NAP_MAX_NS 5000000L
+#define NAP_MIN_NS 20000
+#define NAP_MAX_NS 5000000
 
 void htw__outstanding_add(struct htw__outstanding *outstanding) {
     /* order: The caller keeps the object alive. */
@@ -38,17 +36,16 @@ static bool is_none(const struct htw__outstanding *outstanding) {
 }
 
 void htw__outstanding_wait(struct htw__outstanding *outstanding, struct htw_group *group) {
-    struct timespec nap = { 0, NAP_MIN_NS };
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int64_t nap_ns = NAP_MIN_NS;
+    htw__cancel_state cancel_state = htw__disable_cancel();
     for (;;) {
         if (group != NULL)
             htw_group_cancel(group, NULL, NULL);
         if (is_none(outstanding))
             break;
-        nanosleep(&nap, NULL);
-        if (nap.tv_nsec < NAP_MAX_NS)
-            nap.tv_nsec *= 2;
+        htw__system_sleep(nap_ns);
+        if (nap_ns < NAP_MAX_NS)
+            nap_ns *= 2;
     }
-    pthread_setcancelstate(cancel_state, NULL);
+    htw__restore_cancel(cancel_state);
 }

@@ -21,9 +21,9 @@ static const struct htw__clock *row_of(enum htw_clock name, bool manual) {
     if (!HTW__SYSTEM_HAS_BOOTTIME && name == HTW_CLOCK_BOOTTIME)
         return NULL;
     switch (name) {
-        ROW(HTW_CLOCK_MONOTONIC, htw__clock_monotonic_ns, CLOCK_MONOTONIC, false)
+        ROW(HTW_CLOCK_MONOTONIC, htw__clock_monotonic_ns, HTW__SYSTEM_MONOTONIC, false)
         ROW(HTW_CLOCK_BOOTTIME, htw__clock_boottime_ns, HTW__SYSTEM_BOOTTIME, false)
-        ROW(HTW_CLOCK_REALTIME, htw__clock_realtime_ns, CLOCK_REALTIME, true)
+        ROW(HTW_CLOCK_REALTIME, htw__clock_realtime_ns, HTW__SYSTEM_REALTIME, true)
         ROW(HTW_CLOCK_MANUAL, NULL, 0, false)
     case HTW_CLOCK_DEFAULT:
         break;

@@ -20,12 +20,10 @@
 
 #include <htw/wheel.h>
 
-#include <time.h>
-
 struct htw__clock {
     int64_t (*read_ns)(void); /* NULL: manual time, a member of the scheduler */
     enum htw_clock name;
-    clockid_t id;     /* what the alarm of an expirer is set by, unless it is manual */
+    htw__system_clock id; /* what the alarm of an expirer is set by, unless it is manual */
     bool is_settable; /* it may jump; durations then use another clock: steady.h; instants stay in
                          a pause: attributes.h */
 };

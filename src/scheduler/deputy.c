@@ -5,7 +5,7 @@
 #include <htw/scheduler.h>
 
 int htw__deputy_init(struct htw__deputy *deputy) {
-    int error = htw__alarm_init(&deputy->alarm, CLOCK_MONOTONIC, true);
+    int error = htw__alarm_init(&deputy->alarm, HTW__SYSTEM_MONOTONIC, true);
     deputy->has_alarm = error == 0;
     return error;
 }

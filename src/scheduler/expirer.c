@@ -4,7 +4,7 @@
 #include "expirer.h"
 
 #include "../base/clock.h"
-#include "../base/thread.h"
+#include "../port/system.h"
 #include "clocks.h"
 #include "collect.h"
 #include "observe.h"

@@ -25,18 +25,18 @@ bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle hand
 
 void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters) {
     htw__mutex_init(&waiters->mutex, HTW__RANK_SCHEDULER_CANCEL_WAITERS);
-    pthread_cond_init(&waiters->ended, NULL);
+    htw__system_condition_init(&waiters->ended);
     htw__ring_init(&waiters->all);
 }
 
 void htw__cancel_waiters_fini(struct htw__cancel_waiters *waiters) {
-    pthread_cond_destroy(&waiters->ended);
+    htw__system_condition_fini(&waiters->ended);
     htw__mutex_fini(&waiters->mutex);
 }
 
 void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters) {
     htw__mutex_lock(&waiters->mutex);
-    pthread_cond_broadcast(&waiters->ended);
+    htw__system_condition_broadcast(&waiters->ended);
     htw__mutex_unlock(&waiters->mutex);
 }
 

@@ -49,8 +49,8 @@ struct htw__cancel_waiter {
 /* Those of a scheduler, and what wakes them. */
 struct htw__cancel_waiters {
     struct htw__mutex mutex;
-    pthread_cond_t ended; /* a callback that is awaited has returned */
-    struct htw__link all; /* ring */
+    htw__system_condition ended; /* a callback that is awaited has returned */
+    struct htw__link all;        /* ring */
 };
 
 void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters);

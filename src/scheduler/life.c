@@ -7,12 +7,12 @@
 
 void htw__life_init(struct htw__life *life) {
     htw__mutex_init(&life->mutex, HTW__RANK_SCHEDULER_LIFE);
-    pthread_cond_init(&life->changed, NULL);
+    htw__system_condition_init(&life->changed);
     life->phase = HTW__ALIVE;
 }
 
 void htw__life_fini(struct htw__life *life) {
-    pthread_cond_destroy(&life->changed);
+    htw__system_condition_fini(&life->changed);
     htw__mutex_fini(&life->mutex);
 }
 
@@ -28,7 +28,7 @@ int htw__life_begin_processing(struct htw__life *life) {
 void htw__life_end_processing(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
     life->processing = false;
-    pthread_cond_broadcast(&life->changed);
+    htw__system_condition_broadcast(&life->changed);
     htw__mutex_unlock(&life->mutex);
 }
 
@@ -46,7 +46,7 @@ bool htw__life_begin_stop(struct htw__life *life) {
 void htw__life_end_stop(struct htw__life *life) {
     htw__mutex_lock(&life->mutex);
     life->phase = HTW__STOPPED;
-    pthread_cond_broadcast(&life->changed);
+    htw__system_condition_broadcast(&life->changed);
     htw__mutex_unlock(&life->mutex);
 }
 
@@ -99,6 +99,6 @@ void htw__end_threads(struct htw_scheduler *scheduler) {
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
         htw__alarm_set(&scheduler->expirers[i].waker.alarm, 0);
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
-        pthread_join(htw__first_thread_of(scheduler, i)->id, NULL);
+        htw__thread_join(htw__first_thread_of(scheduler, i)->id);
     htw__workers_join(scheduler);
 }

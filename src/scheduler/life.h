@@ -13,7 +13,7 @@ struct htw_scheduler;
 
 struct htw__life {
     struct htw__mutex mutex;
-    pthread_cond_t changed;
+    htw__system_condition changed;
     enum { HTW__ALIVE, HTW__STOPPING, HTW__STOPPED } phase;
     unsigned expirers_started;
     bool processing; /* a thread is in process(), advance() or set_clock() */

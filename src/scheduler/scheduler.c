@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scheduler.c - creates and destroys a scheduler; its options. */
-#include "../base/cpu.h"
+#include "../port/system.h"
 #include "../base/random.h"
 #include "../base/refusal.h"
 #include "expirer.h"

@@ -14,7 +14,7 @@
 
 #include "../base/assert.h"
 #include "../base/compiler.h"
-#include "../base/cpu.h"
+#include "../port/system.h"
 #include "../base/histogram.h"
 #include "../base/key_table.h"
 #include "../base/list.h"

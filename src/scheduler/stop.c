@@ -77,12 +77,11 @@ int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *v
         return -EDEADLK;
     /* A thread that was cancelled in here would leave the scheduler half stopped. It is cancelled
        afterwards. */
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    htw__cancel_state cancel_state = htw__disable_cancel();
     if (visitor == NULL && (htw__mode(scheduler) & HTW_OBSERVE_STACKS))
         scheduler->calls->stop(scheduler, stop);
     else
         stop(scheduler, visitor, context);
-    pthread_setcancelstate(cancel_state, NULL);
+    htw__restore_cancel(cancel_state);
     return 0;
 }

@@ -7,14 +7,14 @@
 void htw__work_queue_init(struct htw__work_queue *queue) {
     *queue = (struct htw__work_queue) { .deputy = { .wanted_ns = HTW_NEVER_NS } };
     htw__mutex_init(&queue->mutex, HTW__RANK_SCHEDULER_WORK_QUEUE);
-    pthread_cond_init(&queue->work, NULL);
-    htw__monotonic_condition_init(&queue->changed);
+    htw__system_condition_init(&queue->work);
+    htw__system_condition_init(&queue->changed);
 }
 
 void htw__work_queue_fini(struct htw__work_queue *queue) {
     htw__deputy_fini(&queue->deputy);
-    pthread_cond_destroy(&queue->changed);
-    pthread_cond_destroy(&queue->work);
+    htw__system_condition_fini(&queue->changed);
+    htw__system_condition_fini(&queue->work);
     htw__mutex_fini(&queue->mutex);
 }
 
@@ -31,7 +31,7 @@ void htw__work_queue_put_spare(struct htw__work_queue *queue, struct htw__batch 
     batch->link = queue->spare;
     queue->spare = batch;
     if (queue->waiting > 0)
-        pthread_cond_broadcast(&queue->changed);
+        htw__system_condition_broadcast(&queue->changed);
 }
 
 struct htw__batch *htw__work_queue_take_first(struct htw__work_queue *queue) {
@@ -80,7 +80,7 @@ void htw__work_queue_end_outstanding(struct htw__work_queue *queue) {
     htw__mutex_lock(&queue->mutex);
     queue->outstanding--;
     if (queue->waiting > 0)
-        pthread_cond_broadcast(&queue->changed);
+        htw__system_condition_broadcast(&queue->changed);
     htw__mutex_unlock(&queue->mutex);
 }
 
@@ -88,7 +88,7 @@ void htw__work_queue_stop(struct htw__work_queue *queue) {
     htw__mutex_lock(&queue->mutex);
     queue->stop = true;
     htw__deputy_want(&queue->deputy, 0);
-    pthread_cond_broadcast(&queue->work);
-    pthread_cond_broadcast(&queue->changed);
+    htw__system_condition_broadcast(&queue->work);
+    htw__system_condition_broadcast(&queue->changed);
     htw__work_queue_unlock(queue);
 }

@@ -37,10 +37,10 @@ struct htw__batch {
 };
 
 struct htw__work_queue {
-    struct htw__mutex mutex;  /* guards all that follows */
-    pthread_cond_t work;      /* a batch was queued, or `stop` was set */
-    pthread_cond_t changed;   /* a batch has become spare, or `stop` was set */
-    struct htw__batch *first; /* the queue */
+    struct htw__mutex mutex;       /* guards all that follows */
+    htw__system_condition work;    /* a batch was queued, or `stop` was set */
+    htw__system_condition changed; /* a batch has become spare, or `stop` was set */
+    struct htw__batch *first;      /* the queue */
     struct htw__batch *last;
     struct htw__batch *spare; /* batches that are not in use */
     uint32_t queued;          /* batches in the queue */

@@ -3,7 +3,7 @@
 #include "workers.h"
 
 #include "../base/clock.h"
-#include "../base/thread.h"
+#include "../port/system.h"
 #include "clocks.h"
 #include "run.h"
 
@@ -99,7 +99,7 @@ static unsigned idle_workers(const struct htw__work_queue *queue) {
 static void wake_worker(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     if (queue->idle > 0)
-        pthread_cond_signal(&queue->work);
+        htw__system_condition_signal(&queue->work);
     else
         htw__deputy_want(&queue->deputy, 0);
     if (idle_workers(queue) < queue->queued && queue->started < scheduler->worker_count &&
@@ -148,7 +148,7 @@ static void want_deputy(struct htw_scheduler *scheduler) {
     if (queue->deputy.present)
         return;
     if (queue->idle > 0)
-        pthread_cond_signal(&queue->work);
+        htw__system_condition_signal(&queue->work);
     else if (queue->started < scheduler->worker_count && !queue->stop)
         start_one(scheduler);
 }
@@ -218,9 +218,8 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
     if (scheduler->worker_count < 2) {
         htw__mutex_wait(&queue->mutex, &queue->changed);
     } else {
-        int64_t until_ns = htw__clock_monotonic_ns() + PERIOD_NS;
-        struct timespec until = { (time_t)(until_ns / HTW_SECOND), (long)(until_ns % HTW_SECOND) };
-        htw__mutex_wait_until(&queue->mutex, &queue->changed, &until);
+        htw__mutex_wait_until(&queue->mutex, &queue->changed,
+                              htw__clock_monotonic_ns() + PERIOD_NS);
         rebalance(scheduler);
         htw__work_queue_unlock(queue); /* that may want the deputy */
         htw__mutex_lock(&queue->mutex);
@@ -312,7 +311,7 @@ int htw__workers_start_expirer(struct htw_scheduler *scheduler, uint32_t index) 
 void htw__workers_join(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     for (unsigned i = 0; i < queue->started; i++)
-        pthread_join(scheduler->threads[i].id, NULL);
+        htw__thread_join(scheduler->threads[i].id);
     /* A batch may have been queued after the workers had ended. */
     while (queue->first != NULL) {
         struct htw__batch *batch = htw__work_queue_take_first(queue);

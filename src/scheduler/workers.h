@@ -27,7 +27,7 @@
 struct htw__thread {
     struct htw_scheduler *scheduler;
     struct htw__run_stats *_Atomic run_stats; /* NULL: not started, or it runs no callbacks */
-    pthread_t id;
+    htw__system_thread id;
     /* Guarded by the mutex of the queue. Another thread takes the role only while this one runs a
        batch; otherwise it may look without the mutex. */
     struct htw__expirer *expirer; /* whose role it has; NULL: it is a worker */

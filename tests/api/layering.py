@@ -109,7 +109,7 @@ calls, homes, codes = {}, {}, {}
 for folder in {path.parent for top in (src, programs) for path in top.rglob("*.c") if "tests" not in path.relative_to(root).parts}:
     code = {path: NO_CODE.sub(" ", path.read_text()) for path in folder.iterdir() if path.suffix in (".c", ".cc", ".h")}
     sources = code.keys() - {path for path in code if path.suffix == ".h"}
-    home = {name: path for path in sources for name, _ in FUNCTION.findall(code[path])}
+    home = {name: path for path in sorted(sources) for name, _ in FUNCTION.findall(code[path])}
     homes |= home
     codes |= code
     inline = {name: names_in(body) for path in code.keys() - sources for name, body in FUNCTION.findall(code[path])}
@@ -120,6 +120,11 @@ errors += [f"{path.relative_to(root)} names SQLite" for path in codes if re.sear
            and path.parent != src / "journal/database" and path != programs / "journal/change.c"]
 errors += [f"{path.relative_to(root)} shows SQLite" for path in (src / "journal/database").glob("*.h")
            if path.name != "statements.h" and re.search(r'<sqlite3\.h>|"statements\.h"', path.read_text())]
+# What another system would change is src/port: the engine asks nothing else for a system. Probes are an option of their own.
+SYSTEM = re.compile(r"#include <(?!sys/sdt\.h)(?:\w+/\w+|pthread|sched|unistd|fcntl|signal|poll|link|dlfcn|windows)\.h>|\b(?:_WIN32|__linux__|__APPLE__|__FreeBSD__|HTW_PORTABLE)\b")
+errors += [f"{path.relative_to(root)} names a system: {found.group()}" for path in codes
+           if path.parent.name in ("base", "wheel", "scheduler", "purgatory", "threshold", "observe")
+           for found in [SYSTEM.search(re.sub(r"#include <(?:htw|valgrind)/.*", "", path.read_text()))] if found]
 # A public header may declare what a layer above has, so includes do not show each call upwards. Any layer may call port, which
 # has what base declares.
 for path in (path for path in codes if path.parent.parent == src):

@@ -3,7 +3,7 @@
 #include "background.h"
 
 #include "../../../src/base/assert.h"
-#include "../../../src/base/thread.h"
+#include "../../../src/port/system.h"
 
 #include <stdint.h>
 #include <unistd.h>

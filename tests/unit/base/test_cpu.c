@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cpu - the number of CPUs, whatever the system says. */
-#include "../../../src/base/cpu.h"
+#include "../../../src/port/system.h"
 
 #include "../unit.h"
 

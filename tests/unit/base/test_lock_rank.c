@@ -51,7 +51,7 @@ static void take_in_another_thread(void *lock) {
 }
 
 static void sleep_on(void *mutex) {
-    htw__mutex_wait_until(mutex, &condition, &(struct timespec) { 1, 0 });
+    htw__mutex_wait_until(mutex, &condition, 1000000000);
 }
 
 ABORT_STEP(set_a_timer) {

@@ -25,15 +25,16 @@ static void unmap(char *border) {
 UNIT_TEST(safe_copy_of_what_is_there_and_what_is_not) {
     struct htw__safe_copy copy;
     char *end = border();
-    char to[HTW__SAFE_COPY_MAX] = "";
+    char to[HTW__SYSTEM_COPY_MAX] = "";
     assert_true(htw__safe_copy_init(&copy));
     memset(end - 8, 'x', 8);
-    assert_true(htw__safe_copy(&copy, to, end - 8, 8));
+    assert_true(htw__system_copy(&copy.reader, to, end - 8, 8));
     assert_memory_equal(to, "xxxxxxxx", 8);
-    assert_false(htw__safe_copy(&copy, to, end - 8, 9)); /* some of it can be read */
-    assert_false(htw__safe_copy(&copy, to, end, 1));
+    assert_false(htw__system_copy(&copy.reader, to, end - 8, 9)); /* some of it can be read */
+    assert_false(htw__system_copy(&copy.reader, to, end, 1));
     memset(end - 8, 'y', 8);
-    assert_true(htw__safe_copy(&copy, to, end - 8, 8)); /* nothing is left of what failed */
+    assert_true(
+        htw__system_copy(&copy.reader, to, end - 8, 8)); /* nothing is left of what failed */
     assert_memory_equal(to, "yyyyyyyy", 8);
     htw__safe_copy_fini(&copy);
     unmap(end);
@@ -61,8 +62,8 @@ UNIT_TEST(safe_copy_of_texts_of_any_place_and_length) {
 }
 
 UNIT_TEST(safe_copy_without_descriptors_fails) {
-    struct htw__safe_copy copy = { .fds = { -1, -1 } };
+    struct htw__safe_copy copy = { .reader = { { -1, -1 } } };
     char from = 'x', to;
-    assert_false(htw__safe_copy(&copy, &to, &from, 1));
+    assert_false(htw__system_copy(&copy.reader, &to, &from, 1));
     htw__safe_copy_fini(&copy);
 }
