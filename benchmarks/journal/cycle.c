@@ -10,8 +10,6 @@
 #include "../common/report.h"
 #include "../common/thread.h"
 
-#include <stdlib.h>
-
 struct client {
     const struct peer *peer;
     void *connection;
@@ -84,9 +82,7 @@ static void run(const struct options *options) {
     const struct peer *peer = options->peer;
     unsigned count = peer->clients;
     peer->start(peer, ROUND_MAX);
-    struct client *clients = calloc(count, sizeof(*clients));
-    if (clients == NULL)
-        report_out_of_memory();
+    struct client *clients = thread_allocate(count, sizeof(*clients));
     for (unsigned i = 0; i < count; i++)
         client_init(&clients[i], options, i, count);
     for (unsigned i = 0; i < count; i++)

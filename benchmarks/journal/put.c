@@ -6,8 +6,6 @@
 #include "../common/report.h"
 #include "../common/thread.h"
 
-#include <stdlib.h>
-
 struct putter {
     const struct peer *peer;
     enum passage { PUTS, LEASES, LEASES_DURABLY } passage;
@@ -57,9 +55,7 @@ static void run(const struct options *options, enum passage passage) {
     if (passage != PUTS && peer->pass == NULL)
         report_failure("%s has no queues here", peer->name);
     peer->start(peer, 0);
-    struct putter *putters = calloc(options->threads, sizeof(*putters));
-    if (putters == NULL)
-        report_out_of_memory();
+    struct putter *putters = thread_allocate(options->threads, sizeof(*putters));
     for (unsigned i = 0; i < options->threads; i++)
         putter_init(&putters[i], options, i, passage);
     for (unsigned i = 0; i < options->threads; i++)

@@ -13,7 +13,6 @@
 #include "../common/process.h"
 #include "../common/report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define TOO_FAST 1e8      /* a second */
@@ -68,9 +67,7 @@ static void try_rate(const struct options *options, double rate, double seconds,
     static struct driver *drivers;
     size_t threads = options->threads;
     if (drivers == NULL)
-        drivers = aligned_alloc(64, threads * sizeof(*drivers));
-    if (drivers == NULL)
-        report_out_of_memory();
+        drivers = thread_allocate(threads, sizeof(*drivers));
     memset(outcome, 0, sizeof(*outcome));
     outcome->sustained = true;
     int64_t cpu_ns = process_cpu_ns();

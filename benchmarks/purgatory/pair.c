@@ -17,7 +17,6 @@
 #include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define TIMEOUT_NS (30 * HTW_SECOND)
 #define LAP 1000 /* operations between two readings of the clock */
@@ -51,7 +50,6 @@ struct submitter {
 static struct service service;
 static struct submitter *submitters;
 static _Atomic int phase;
-static int64_t since_ns; /* begin of the phase */
 
 static bool is_ready(void *context, struct htw_request *request) {
     (void)context;
@@ -127,30 +125,6 @@ static void lap(struct submitter *submitter) {
                           memory_order_relaxed);
 }
 
-/*
- * After a lap of the first thread: begins and ends the measured time. No thread sleeps until an instant for that: on
- * one CPU, under SCHED_FIFO, it would never wake up.
- */
-static void measure(const struct options *options, int64_t now_ns) {
-    static int64_t cpu_before_ns;
-    static uint64_t before;
-    uint64_t done = 0 - before;
-    for (uint64_t i = 0; i < options->threads; i++)
-        done += atomic_load_explicit(&submitters[i].operations, memory_order_relaxed);
-    if (phase == WARMING && now_ns - since_ns >= clock_ns(given.warmup)) {
-        before = done;
-        since_ns = now_ns;
-        cpu_before_ns = process_cpu_ns();
-        atomic_store(&phase, MEASURING);
-    } else if (phase == MEASURING && now_ns - since_ns >= clock_ns(given.seconds) &&
-               done >= options->threads * LAP * 2) {
-        int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
-        atomic_store(&phase, STOPPING);
-        report_number("operations_per_s", (double)done / ((double)(now_ns - since_ns) / 1e9));
-        report_number("cpu_ns_per_operation", (double)cpu_ns / (double)done);
-    }
-}
-
 static void *work(void *context) {
     struct submitter *submitter = context;
     uint64_t pending = submitter->options->requests / submitter->options->threads;
@@ -162,8 +136,7 @@ static void *work(void *context) {
         int64_t after_ns = clock_now_ns();
         if (now == MEASURING)
             histogram_record(&submitter->laps, after_ns - before_ns);
-        if (submitter == submitters)
-            measure(submitter->options, after_ns);
+        thread_let_others_run(after_ns);
         before_ns = after_ns;
     }
     for (uint64_t i = 0; i < pending; i++)
@@ -171,33 +144,49 @@ static void *work(void *context) {
     return NULL;
 }
 
-/* Returns `size` zeroed bytes that share no cache line with others. */
-static void *allocate(size_t size) {
-    size = (size + 63) / 64 * 64;
-    void *memory = aligned_alloc(64, size);
-    if (memory == NULL)
-        report_out_of_memory();
-    return memset(memory, 0, size);
-}
-
 static void prepare(struct submitter *submitter, const struct options *options, uint64_t number) {
     submitter->options = options;
     submitter->first_key = options->own_keys ? (uint32_t)(number * options->keys) : 0;
     random_init(&submitter->random, number);
     submitter->place_count = (uint32_t)(options->requests / options->threads) + SPARE;
-    submitter->places = allocate(submitter->place_count * sizeof(*submitter->places));
+    submitter->places = thread_allocate(submitter->place_count, sizeof(*submitter->places));
+}
+
+static uint64_t operations(uint64_t threads) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < threads; i++)
+        sum += atomic_load_explicit(&submitters[i].operations, memory_order_relaxed);
+    return sum;
+}
+
+static void measure(uint64_t threads) {
+    clock_sleep_until(clock_now_ns() + clock_ns(given.warmup));
+    atomic_store(&phase, MEASURING);
+    uint64_t before = operations(threads), done;
+    int64_t now_ns, start_ns = clock_now_ns(), cpu_before_ns = process_cpu_ns();
+    int64_t end_ns = start_ns + clock_ns(given.seconds);
+    do {
+        clock_sleep_until(end_ns);
+        now_ns = clock_now_ns();
+        end_ns = now_ns + HTW_MILLISECOND;
+        done = operations(threads) - before;
+    } while (done < threads * LAP * 2);
+    int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
+    atomic_store(&phase, STOPPING);
+    report_number("operations_per_s", (double)done / ((double)(now_ns - start_ns) / 1e9));
+    report_number("cpu_ns_per_operation", (double)cpu_ns / (double)done);
 }
 
 static void run(const struct options *options) {
     uint64_t threads = options->threads;
     static const struct hooks hooks = { is_ready, note_reason, free_place };
     service_start(&service, options, &hooks);
-    submitters = allocate(threads * sizeof(*submitters));
-    since_ns = clock_now_ns();
+    submitters = thread_allocate(threads, sizeof(*submitters));
     for (uint64_t i = 0; i < threads; i++) {
         prepare(&submitters[i], options, i);
         submitters[i].thread = thread_start(work, &submitters[i]);
     }
+    measure(threads);
     static struct histogram laps;
     uint64_t submitted = 0;
     for (uint64_t i = 0; i < threads; i++) {

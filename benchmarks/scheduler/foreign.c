@@ -8,7 +8,6 @@
 #include "expirations.h"
 #include "window.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define RING_BATCH 100
@@ -95,11 +94,9 @@ static uint64_t pairs(void) {
 static void run(const struct options *options) {
     options->peer->start(options->workers);
     couple_count = options->producers;
-    couples = aligned_alloc(64, sizeof(*couples) * couple_count);
-    if (couples == NULL)
-        report_out_of_memory();
+    couples = thread_allocate(couple_count, sizeof(*couples));
     for (uint64_t i = 0; i < couple_count; i++) {
-        couples[i] = (struct couple) { .peer = options->peer };
+        couples[i].peer = options->peer;
         delays_init(&couples[i].delays, i, HTW_SECOND, 30 * HTW_SECOND);
         couples[i].producer = thread_start(produce, &couples[i]);
         couples[i].canceller = thread_start(cancel, &couples[i]);

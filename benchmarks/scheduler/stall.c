@@ -22,6 +22,7 @@ static atomic_ullong laps;
 static uint64_t handles[LAG];
 
 static void lap(const struct peer *peer, struct histogram *histogram) {
+    thread_let_others_run(clock_now_ns());
     for (int i = 0; i < LAG; i++) {
         uint64_t oldest = handles[i];
         int64_t before_ns = clock_now_ns();

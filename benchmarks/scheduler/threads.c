@@ -5,8 +5,6 @@
 #include "expirations.h"
 #include "window.h"
 
-#include <stdlib.h>
-
 #define LAG 1000 /* pending timers of a producer */
 
 struct producer {
@@ -31,6 +29,7 @@ static void lap(struct producer *producer) {
     const struct peer *peer = producer->peer;
     int64_t now_ns = clock_now_ns();
     unsigned cancelled = 0;
+    thread_let_others_run(now_ns);
     for (unsigned i = 0; i < LAG; i++) {
         uint64_t oldest = producer->handles[i];
         schedule(producer, now_ns, i);
@@ -63,7 +62,7 @@ static uint64_t pairs(void) {
 
 static void start_producer(const struct options *options, uint64_t number) {
     struct producer *producer = &producers[number];
-    *producer = (struct producer) { .peer = options->peer };
+    producer->peer = options->peer;
     delays_init(&producer->delays, number, HTW_SECOND, 30 * HTW_SECOND);
     producer->thread = thread_start(produce, producer);
 }
@@ -71,9 +70,7 @@ static void start_producer(const struct options *options, uint64_t number) {
 static void run(const struct options *options) {
     options->peer->start(options->workers);
     producer_count = options->producers;
-    producers = aligned_alloc(64, sizeof(*producers) * producer_count);
-    if (producers == NULL)
-        report_out_of_memory();
+    producers = thread_allocate(producer_count, sizeof(*producers));
     for (uint64_t i = 0; i < producer_count; i++)
         start_producer(options, i);
     window_measure_pairs(options, pairs);
