@@ -121,15 +121,18 @@ static int count_jobs(struct htw__database *self, uint64_t id, unsigned most, un
 
 /* ---- the ring */
 
+/* Then a sweep will count its jobs. */
+static bool is_newest(const struct htw__blocks *self, uint64_t id) {
+    size_t newest = (self->first + self->count - 1) % HTW__BLOCKS_EMPTY;
+    return self->count > 0 && number_of(self->empty[newest].id) == number_of(id);
+}
+
 static bool add(struct htw__blocks *self, uint64_t id, uint64_t place) {
-    if (self->count == HTW__BLOCKS_EMPTY)
-        return false;
-    const struct htw__empty_block *newest =
-        &self->empty[(self->first + self->count - 1) % HTW__BLOCKS_EMPTY];
-    if (self->count == 0 || number_of(newest->id) != number_of(id))
+    bool is_there = is_newest(self, id), has_room = self->count < HTW__BLOCKS_EMPTY;
+    if (!is_there && has_room)
         self->empty[(self->first + self->count++) % HTW__BLOCKS_EMPTY] =
             (struct htw__empty_block) { place, id };
-    return true;
+    return is_there || has_room;
 }
 
 void htw__blocks_found_empty(struct htw__blocks *self, uint64_t first, uint64_t place) {
@@ -153,20 +156,17 @@ int htw__blocks_sweep(struct htw__database *self, size_t rest) {
 
 /* ---- ends */
 
-bool htw__blocks_have_more(struct htw__blocks *self, uint64_t id) {
+bool htw__blocks_know(struct htw__blocks *self, uint64_t id) {
     uint64_t entry = *entry_of(self, id);
-    return is_of_block(entry, id) && entry % (1u << COUNT_BITS) > 1;
+    return (is_of_block(entry, id) && entry % (1u << COUNT_BITS) > 1) || is_newest(self, id);
 }
 
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
     uint64_t *entry = entry_of(&self->sqlite->blocks, id);
-    if (htw__blocks_have_more(&self->sqlite->blocks, id)) {
-        --*entry;
+    bool has_row = is_of_block(*entry, id), knows = htw__blocks_know(&self->sqlite->blocks, id);
+    *entry -= has_row && *entry % (1u << COUNT_BITS) > 0;
+    if (knows || id >= self->ids_end) /* of no block */
         return 0;
-    }
-    if (id >= self->ids_end) /* of no block */
-        return 0;
-    bool has_row = is_of_block(*entry, id);
     unsigned jobs;
     int error = count_jobs(self, id, has_row ? HTW__BLOCK_IDS : LOOK, &jobs);
     if (error != 0)

@@ -63,7 +63,7 @@ int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t la
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place);
 
 /* Whether htw__blocks_leave() needs no place. */
-bool htw__blocks_have_more(struct htw__blocks *self, uint64_t id);
+bool htw__blocks_know(struct htw__blocks *self, uint64_t id);
 
 /* A job that was put at the place has gone from its block: its row, or it has one in `moved` now. In a transaction. */
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place);

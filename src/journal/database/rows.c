@@ -161,10 +161,10 @@ static int delete_row(struct htw__database *self, enum htw__statement which, uin
     return error == 0 && sqlite3_changes(self->sqlite->connection) == 0 ? -ENOENT : error;
 }
 
-/* The place where it was put is asked for if it is the last of its block that is known. */
+/* The place where it was put is asked for if its block is perhaps empty then, and not known as such. */
 int htw__database_remove(struct htw__database *self, uint64_t id) {
     uint64_t place = HTW__PLACE_NONE;
-    int error = htw__blocks_have_more(&self->sqlite->blocks, id) ? 0 : read_place(self, id, &place);
+    int error = htw__blocks_know(&self->sqlite->blocks, id) ? 0 : read_place(self, id, &place);
     if (error == 0)
         error = delete_row(self, HTW__DELETE, id);
     if (error != 0)
