@@ -465,7 +465,8 @@ HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queu
  * Does what waits for the journal's thread in this one: writes changes, and calls notices and `leased`, also those of
  * other threads. For a program with a loop: that saves two changes of threads for each round. From the first call on,
  * calls of this thread do not wake the journal's thread, so call this after them, before the thread waits for anything else.
- * It waits for the disk, unless another thread uses the file: then the journal's thread does it.
+ * It waits for the disk, unless another thread uses the file: then the journal's thread does it. It blocks no signals: a handler
+ * that runs in this thread meanwhile delays the commit, and on a file system where it interrupts a sync, the journal stops.
  *
  * @return 0; -EDEADLK: called in a callback of this journal.
  *

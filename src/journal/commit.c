@@ -257,7 +257,8 @@ static void keep_error(struct htw_journal *journal, const struct htw__change *ch
              htw_journal_error());
 }
 
-static void finish(struct htw_journal *journal, struct htw__change *change, int error) {
+static void finish(struct htw_journal *journal, struct htw__change *change, int64_t now,
+                   int error) {
     if (error != 0 && !change->is_refused)
         change->result = error;
     journal->queued--;
@@ -269,8 +270,7 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         count_steps(journal, change);
         keep_jobs(journal, change);
         if (parts_of(change) > 0)
-            htw__histogram_record(&journal->durable_ns,
-                                  (uint64_t)(htw__clock_monotonic_ns() - change->queued_ns));
+            htw__histogram_record(&journal->durable_ns, (uint64_t)(now - change->queued_ns));
         return;
     }
     if (change->finished == NULL && change->own == HTW__OWN_NONE && change->durable == NULL &&
@@ -302,9 +302,9 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
 static void settle_batch(struct htw_journal *journal, struct htw__change *batch, int64_t begin_ns,
                          bool commits, int error) {
     struct htw__change *next;
+    int64_t now = htw__clock_monotonic_ns();
     if (commits)
-        htw__histogram_record(&journal->commit_ns,
-                              (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
+        htw__histogram_record(&journal->commit_ns, (uint64_t)(now - begin_ns));
     HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
     htw__mutex_lock(&journal->mutex);
     if (journal->database.is_distrusted)
@@ -321,7 +321,7 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
     journal->database.from_inbox = 0;
     journal->last_callers = 0;
     for (struct htw__change *change = batch; change != NULL; change = change->next) {
-        finish(journal, change, error);
+        finish(journal, change, now, error);
         journal->last_callers += change->finished != NULL;
     }
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);

@@ -174,13 +174,15 @@ void htw__writer_run_here(struct htw_journal *journal, bool is_once) {
     sigset_t all, before;
     int cancel_state;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (is_once)
+        pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     do
         journal->leases.served != NULL ? htw__leases_tell(journal) : htw__commit_queue(journal);
     while (!is_once && has_changes_or_requests(journal) && may_process(journal));
     pthread_setcancelstate(cancel_state, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_once)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int htw_journal_process(struct htw_journal *journal) {

@@ -22,8 +22,8 @@ void htw__commit_queue(struct htw_journal *journal);
 bool htw__writer_is_idle(const struct htw_journal *journal);
 
 /* In a thread of the program: commits what waits and tells those that were served, as long as the writer has nothing
-   else to do, or once. A signal handler must neither interrupt the sync nor leave the commit half done. With the lock
-   held, which it releases meanwhile. */
+   else to do, or once, for a caller that waits: then a signal handler must neither interrupt the sync nor leave the
+   commit half done. With the lock held, which it releases meanwhile. */
 void htw__writer_run_here(struct htw_journal *journal, bool is_once);
 
 #endif /* HTW_SRC_JOURNAL_WRITER_H */
