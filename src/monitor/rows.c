@@ -57,7 +57,6 @@ static void take_site(void *context, const union htw_visited *visited) {
             htw__list_add_to_others(list, stats);
         return;
     }
-    row.stats.origin.site = NULL;
     if (htw__list_has_place(list, weight)) { /* to find the origin takes longer */
         htw__origin_take(&row.origin, &stats->origin);
         if (merge_site(list, &row))
