@@ -318,17 +318,12 @@ static void start_use(struct htw__connection *connection, const struct htw__serv
 }
 
 static void start_watch(struct htw__connection *connection, const struct htw__serve_line *line) {
-    if (htw__tube_watch(connection, line->name))
+    bool ignores = line->verb == HTW__VERB_IGNORE;
+    if (ignores ? htw__tube_ignore(connection, line->name)
+                : htw__tube_watch(connection, line->name))
         answer_number(connection, "WATCHING ", connection->watched_count);
     else
-        htw__command_answer(connection, text_of(-ENOMEM));
-}
-
-static void start_ignore(struct htw__connection *connection, const struct htw__serve_line *line) {
-    if (htw__tube_ignore(connection, line->name))
-        answer_number(connection, "WATCHING ", connection->watched_count);
-    else
-        htw__command_answer(connection, "NOT_IGNORED\r\n");
+        htw__command_answer(connection, ignores ? "NOT_IGNORED\r\n" : text_of(-ENOMEM));
 }
 
 static void start_pause(struct htw__connection *connection, const struct htw__serve_line *line) {

@@ -134,16 +134,18 @@ static bool is_http(const char *bytes, size_t size) {
     return memmem(bytes, size, " HTTP/", strlen(" HTTP/")) != NULL;
 }
 
-/* The longest word with which the bytes begin; HTW__VERBS: none. */
+/* The longest word with which the bytes begin, such as one that ends with a space; HTW__VERBS: none. */
 static unsigned find_verb(const char *bytes, size_t size) {
     unsigned found = HTW__VERBS;
     size_t longest = 0;
     for (unsigned verb = 0; verb < HTW__VERBS; verb++) {
         size_t length = words[verb].length;
-        if (length > longest && length <= size && bytes[0] == words[verb].word[0] &&
+        if (bytes[0] == words[verb].word[0] && length > longest && length <= size &&
             memcmp(bytes, words[verb].word, length) == 0) {
             found = verb;
             longest = length;
+            if (bytes[length - 1] == ' ')
+                break;
         }
     }
     return found;
@@ -167,8 +169,11 @@ static enum htw__serve_line_result read_command(const char *bytes, size_t size,
 }
 
 const char *htw__serve_line_end(const char *bytes, size_t size) {
-    const char *end = memmem(bytes, size, "\r\n", 2);
-    return end == NULL ? NULL : end + 2;
+    const char *at = bytes, *end = bytes + size;
+    while ((at = memchr(at, '\r', (size_t)(end - at))) != NULL)
+        if (++at < end && *at == '\n')
+            return at + 1;
+    return NULL;
 }
 
 enum htw__serve_line_result htw__serve_line_read(const char *bytes, size_t size,

@@ -33,7 +33,7 @@
     VERB(RELEASE, "release ", "ipd$", STEP(NULL, "RELEASED\r\n", HTW_JOB_RELEASE, true))         \
     VERB(USE, "use ", "n$", { .start = start_use })                                              \
     VERB(WATCH, "watch ", "n$", { .start = start_watch })                                        \
-    VERB(IGNORE, "ignore ", "n$", { .start = start_ignore })                                     \
+    VERB(IGNORE, "ignore ", "n$", { .start = start_watch })                                      \
     VERB(BURY, "bury ", "ip$", STEP(NULL, "BURIED\r\n", HTW_JOB_BURY, true))                     \
     VERB(KICK, "kick ", "c", { start_kick, .finish = finish_kick })                              \
     VERB(TOUCH, "touch ", "i$", { .start = start_touch })                                        \

@@ -31,16 +31,6 @@
 /* How long the last answers may take when the program ends. */
 #define DRAIN_NS (3 * HTW_SECOND / 2)
 
-/* ---- time */
-
-/* Returns whether more are due. */
-static bool run_timers(struct htw__server *server) {
-    if (server->is_scheduler_due)
-        server->is_scheduler_due =
-            htw_scheduler_process(server->scheduler, TIMERS_PER_ROUND, NULL) == HTW_MORE;
-    return server->is_scheduler_due;
-}
-
 /* ---- the end */
 
 static void for_each_connection(struct htw__server *server,
@@ -124,17 +114,21 @@ static bool take_operations(struct htw__server *server) {
     return first != NULL;
 }
 
-/* Until nothing is left to do, for a limited time. Returns whether there may be more: what operations that are back have led to
-   may be without a turn, such as a job that is given back, and still wait for htw_journal_process(). */
+/* Until the journal has nothing more, for a limited time. Returns whether it may have. */
 static bool run_commands(struct htw__server *server) {
     bool has_more;
     server->now_ns = htw__clock_monotonic_ns();
     int64_t end_ns = server->now_ns + TURNS_NS;
+    run_turns(server, end_ns);
     do {
-        run_turns(server, end_ns);
         if (server->options.in_memory) /* where there is no disk to wait for */
             (void)htw_journal_process(server->journal);
         has_more = take_operations(server);
+        if (has_more)
+            run_turns(server, end_ns);
+        /* order: The loop alone adds. */
+        unsigned given_back = atomic_load_explicit(&server->given_back, memory_order_relaxed);
+        has_more = has_more && server->operations + given_back > 0;
     } while (has_more && server->now_ns < end_ns);
     return has_more;
 }
@@ -158,8 +152,10 @@ static void run_round(struct htw__server *server, int timeout_ms) {
     for (int i = 0; i < count; i++)
         if (!is_listener(server, events[i].data.ptr))
             handle(server, &events[i]);
-    bool has_timers = run_timers(server);
-    server->has_more = run_commands(server) || has_timers;
+    if (server->is_scheduler_due)
+        server->is_scheduler_due =
+            htw_scheduler_process(server->scheduler, TIMERS_PER_ROUND, NULL) == HTW_MORE;
+    server->has_more = run_commands(server) || server->is_scheduler_due;
     if (has_kept)
         htw__reservations_retry(server);
     for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */

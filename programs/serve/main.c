@@ -6,6 +6,7 @@
 #include "../kit/terminal.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ int main(int argc, char *argv[]) {
     if (wish != HTW__WISH_RUN)
         return htw__command_line_answer(&htw__serve_command_line, wish);
     signal(SIGPIPE, SIG_IGN);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* which takes a lock for each allocation */
     bool is_well =
         htw__server_open(&server, &options) && htw__serve_http_start(&server) && say_ready(&server);
     if (is_well)

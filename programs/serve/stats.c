@@ -27,10 +27,6 @@ static void add(struct htw__buffer *body, const char *name, uint64_t value) {
     htw__buffer_print(body, "%s: %" PRIu64 "\n", name, value);
 }
 
-static void add_item(struct htw__buffer *body, const char *name) {
-    htw__buffer_print(body, "- %s\n", name);
-}
-
 /* ---- lists */
 
 void htw__serve_stats_list_tubes(const struct htw__operation *operation,
@@ -45,7 +41,7 @@ void htw__serve_stats_list_watched(struct htw__connection *connection) {
     struct htw__buffer body = { .bytes = NULL };
     htw__buffer_print(&body, "---\n");
     for (size_t i = 0; i < connection->watched_count; i++)
-        add_item(&body, connection->watched[i]);
+        htw__buffer_print(&body, "- %s\n", connection->watched[i]);
     answer(&connection->output, &body);
 }
 
