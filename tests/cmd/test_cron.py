@@ -202,6 +202,15 @@ def test_cron_run_that_was_missed_is_made_up_for_and_waited_for(directory):
     assert "table:1: ended, process " in got.err
 
 
+def test_cron_overlap_starts_a_job_that_still_runs(directory):
+    """Each run lasts until there is another one, and two at least were missed."""
+    runs = file_with(directory, "runs", b"")
+    job = f"* * * * * echo >> {runs}; until [ $(wc -l < {runs}) -gt 1 ]; do sleep 0.01; done"
+    process = start("--overlap", "--catch-up", "2", "--after", str(int(time.time()) - 150), table_with(directory, job))
+    wait_for(lambda: len(content_of(runs)) > 1, "the second run")
+    end(process)
+
+
 def test_cron_reader_of_standard_error_that_has_gone_ends_nothing(directory):
     done = os.path.join(directory, "done")
     process = start_due(table_with(directory, f"* * * * * sleep 0.5; touch {done}"))

@@ -253,6 +253,7 @@ def test_serve_unfinished_commands_are_limited_altogether(server):
     assert 3 <= put < 40, f"{put} puts were finished"
     wait_for(lambda: server.stat("current-connections") == "1", "that all have gone")
     assert server.stat("current-jobs-ready") == str(put), "jobs"
+    assert server.stat("max-job-size") == str(1 << 20)
 
 
 WATCHED = 10000
