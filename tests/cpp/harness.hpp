@@ -91,6 +91,33 @@ class token {
     std::atomic<int> *destroyed_;
 };
 
+#if HTW_CPP_COROUTINES
+
+/* Starts at once and destroys itself at its end; handle() is valid until then. Rethrows what leaves
+   the coroutine, to whatever resumes it. */
+struct job {
+    struct promise_type {
+        job get_return_object() noexcept {
+            return job { std::coroutine_handle<promise_type>::from_promise(*this) };
+        }
+        std::suspend_never initial_suspend() noexcept {
+            return {};
+        }
+        std::suspend_never final_suspend() noexcept {
+            return {};
+        }
+        void return_void() noexcept {
+        }
+        void unhandled_exception() {
+            throw;
+        }
+    };
+
+    std::coroutine_handle<promise_type> handle;
+};
+
+#endif
+
 /* A scheduler in which time stands still, and callbacks run in the thread of the test. */
 inline htw::scheduler_options manual() {
     htw::scheduler_options options;
@@ -98,6 +125,17 @@ inline htw::scheduler_options manual() {
     options.workers = 0;
     options.shards = 1;
     return options;
+}
+
+/* Shows each site of a scheduler. */
+template <class F> void visit_sites(const htw::scheduler &scheduler, F show) {
+    const int result = htw_scheduler_visit(
+        scheduler.native(), HTW_VISIT_SITES, 0,
+        [](void *context, const htw_visited *visited) {
+            (*static_cast<F *>(context))(visited->site);
+        },
+        &show);
+    check(result == 0, "visit", __FILE__, __LINE__);
 }
 
 /* Calls `run` in a child process, and returns how that has ended; 0: well, and no check has failed. */

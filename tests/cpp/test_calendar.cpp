@@ -197,14 +197,10 @@ TEST(calendar_timers_know_where_they_were_armed) {
     htw::timer named = scheduler.schedule_calendar(htw::calendar::daily(3), options, [] {});
     const std::string line = std::to_string(__LINE__ - 1);
     std::string text;
-    const int result = htw_scheduler_visit(
-        scheduler.native(), HTW_VISIT_SITES, 0,
-        [](void *context, const htw_visited *visited) {
-            const htw_site_stats *stats = &visited->site;
-            if (stats->origin.site != nullptr)
-                *static_cast<std::string *>(context) = std::string(stats->origin.site->name) + " " +
-                                                       std::to_string(stats->origin.site->line);
-        },
-        &text);
-    CHECK(result == 0 && text == "backup " + line);
+    test::visit_sites(scheduler, [&text](const htw_site_stats &stats) {
+        const htw_site *site = stats.origin.site;
+        if (site != nullptr)
+            text = std::string(site->name) + " " + std::to_string(site->line);
+    });
+    CHECK(text == "backup " + line);
 }

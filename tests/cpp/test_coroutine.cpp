@@ -9,30 +9,9 @@
 static_assert(HTW_CPP_COROUTINES == 1);
 static_assert(!std::is_move_constructible_v<htw::sleep>);
 
+using test::job;
+
 namespace {
-
-/* Starts at once and destroys itself at its end; handle() is valid until then. Rethrows what leaves
-   the coroutine, to whatever resumes it. */
-struct job {
-    struct promise_type {
-        job get_return_object() noexcept {
-            return job { std::coroutine_handle<promise_type>::from_promise(*this) };
-        }
-        std::suspend_never initial_suspend() noexcept {
-            return {};
-        }
-        std::suspend_never final_suspend() noexcept {
-            return {};
-        }
-        void return_void() noexcept {
-        }
-        void unhandled_exception() {
-            throw;
-        }
-    };
-
-    std::coroutine_handle<promise_type> handle;
-};
 
 /* What became of a coroutine. */
 struct trace {
@@ -208,7 +187,7 @@ TEST(coroutines_move_between_threads) {
         options.workers = 4;
         options.tick = 1us;
         htw::scheduler scheduler(options);
-        auto hop = [](htw::scheduler &own, trace &trace) -> job {
+        auto hop = [](htw::scheduler &own, trace &trace) -> test::job {
             test::token token(trace.destroyed);
             for (int i = 0; i < count; i++) {
                 co_await own.after(std::chrono::microseconds(i % 3));
@@ -238,7 +217,7 @@ TEST(coroutine_destroyed_while_it_runs_ends_the_program) {
     CHECK(test::signal_of([] {
               htw::scheduler scheduler;
               test::gate running;
-              auto body = [](htw::scheduler &own, test::gate &gate) -> job {
+              auto body = [](htw::scheduler &own, test::gate &gate) -> test::job {
                   slow slow(own.native(), nullptr, 0, false, HTW_CLOCK_DEFAULT, nullptr);
                   slow.gate = &gate;
                   co_await slow;

@@ -237,26 +237,7 @@ TEST(requests_take_no_memory_of_operator_new) {
 
 namespace {
 
-struct job {
-    struct promise_type {
-        job get_return_object() noexcept {
-            return {};
-        }
-        std::suspend_never initial_suspend() noexcept {
-            return {};
-        }
-        std::suspend_never final_suspend() noexcept {
-            return {};
-        }
-        void return_void() noexcept {
-        }
-        void unhandled_exception() noexcept {
-            std::terminate();
-        }
-    };
-};
-
-job sleeps(htw::scheduler &scheduler, int limit, std::error_code &error, bool &ended) {
+test::job sleeps(htw::scheduler &scheduler, int limit, std::error_code &error, bool &ended) {
     allowed = limit;
     co_await scheduler.after(1ms, error);
     ended = true;

@@ -276,15 +276,11 @@ TEST(purgatory_gives_its_timers_a_name) {
     fetch request(log);
     CHECK(purgatory.try_complete_else_watch(request, "key", 1s) == htw::submission::watched);
     std::string name;
-    const int result = htw_scheduler_visit(
-        scheduler.native(), HTW_VISIT_SITES, 0,
-        [](void *context, const htw_visited *visited) {
-            const htw_site_stats *stats = &visited->site;
-            if (stats->origin.site != nullptr)
-                *static_cast<std::string *>(context) = stats->origin.site->name;
-        },
-        &name);
-    CHECK(result == 0 && name == "fetches");
+    test::visit_sites(scheduler, [&name](const htw_site_stats &stats) {
+        if (stats.origin.site != nullptr)
+            name = stats.origin.site->name;
+    });
+    CHECK(name == "fetches");
     CHECK(purgatory.cancel_key("key") == 1);
 }
 

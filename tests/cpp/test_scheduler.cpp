@@ -250,19 +250,14 @@ TEST(embedded_scheduler_serves_an_event_loop) {
 /* The sites of a scheduler, each as "name function:line pending". */
 static std::vector<std::string> sites_of(const htw::scheduler &scheduler) {
     std::vector<std::string> sites;
-    const int result = htw_scheduler_visit(
-        scheduler.native(), HTW_VISIT_SITES, 0,
-        [](void *context, const htw_visited *visited) {
-            const htw_site_stats *stats = &visited->site;
-            const htw_site *site = stats->origin.site;
-            static_cast<std::vector<std::string> *>(context)->push_back(
-                site == nullptr
-                    ? "none"
-                    : std::string(site->name != nullptr ? site->name : "-") + " " + site->function +
-                          ":" + std::to_string(site->line) + " " + std::to_string(stats->pending));
-        },
-        &sites);
-    CHECK(result == 0);
+    test::visit_sites(scheduler, [&sites](const htw_site_stats &stats) {
+        const htw_site *site = stats.origin.site;
+        sites.push_back(site == nullptr
+                            ? "none"
+                            : std::string(site->name != nullptr ? site->name : "-") + " " +
+                                  site->function + ":" + std::to_string(site->line) + " " +
+                                  std::to_string(stats.pending));
+    });
     return sites;
 }
 

@@ -35,6 +35,18 @@ struct parcel {
     struct htw_scheduler *scheduler;
 };
 
+static inline struct htw_scheduler *create_scheduler(void) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    options.workers = 3;
+    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
+    return scheduler;
+}
+
+static inline void destroy_scheduler(struct htw_scheduler *scheduler) {
+    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
+}
+
 static inline struct parcel *parcel_create(struct htw_scheduler *scheduler, long number) {
     struct parcel *parcel = malloc(sizeof(*parcel));
     REQUIRE(parcel != NULL);

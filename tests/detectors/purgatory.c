@@ -69,7 +69,7 @@ static void create(struct scene *scene, bool has_release) {
 
 static void destroy(struct scene *scene) {
     REQUIRE(htw_purgatory_destroy(scene->purgatory) == 0);
-    REQUIRE(htw_scheduler_destroy(scene->scheduler) == 0);
+    destroy_scheduler(scene->scheduler);
 }
 
 /* ---- keys: two threads submit, two cause events, timeouts end some, and close the rest */

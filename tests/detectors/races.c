@@ -21,14 +21,6 @@ static long shared; /* nothing orders the two threads that write to it */
 static atomic_uint writers;
 #endif
 
-static struct htw_scheduler *create(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    options.workers = 3;
-    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
-    return scheduler;
-}
-
 /* Stays in its worker until no timer is pending, which orders nothing. */
 static void write_shared(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
@@ -69,30 +61,30 @@ static void cancel(struct htw_scheduler *scheduler, htw_handle handle) {
 
 /* Two callbacks, in two workers. */
 static void callbacks(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     htw_handle far = schedule(scheduler, HTW_HOUR, never);
     schedule(scheduler, 0, write_shared);
     schedule(scheduler, 20 * HTW_MILLISECOND, write_shared);
     wait_until_running(scheduler, 2);
     cancel(scheduler, far);
-    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
+    destroy_scheduler(scheduler);
 }
 
 /* A call about one timer orders nothing after the callback of another. */
 static void another_timer(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     htw_handle far = schedule(scheduler, HTW_HOUR, never);
     schedule(scheduler, 0, write_shared);
     wait_until_running(scheduler, 1);
     REQUIRE(htw_reschedule(scheduler, far, 2 * HTW_HOUR) == HTW_MOVED);
     cancel(scheduler, far);
     shared++;
-    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
+    destroy_scheduler(scheduler);
 }
 
 /* HTW_RUNNING does not give the argument back. */
 static void running(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     htw_handle far = schedule(scheduler, HTW_HOUR, never);
     htw_handle handle = schedule(scheduler, 0, write_shared);
     wait_until_running(scheduler, 1);
@@ -100,7 +92,7 @@ static void running(void) {
     REQUIRE(outcome == HTW_RUNNING);
     shared++;
     cancel(scheduler, far);
-    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- hooks of two requests */
@@ -132,7 +124,7 @@ static void *complete(void *arg) {
 
 static void hooks(void) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     struct htw_purgatory *purgatory;
     pthread_t threads[2];
     options.on_complete = on_complete;
@@ -142,7 +134,7 @@ static void hooks(void) {
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     REQUIRE(htw_purgatory_destroy(purgatory) == 0);
-    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
+    destroy_scheduler(scheduler);
 }
 
 int main(int count, char **arguments) {

@@ -5,18 +5,6 @@
 
 #define PARCELS 200
 
-static struct htw_scheduler *create(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    options.workers = 3;
-    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
-    return scheduler;
-}
-
-static void destroy(struct htw_scheduler *scheduler) {
-    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
-}
-
 static void run_in_two_threads(void *(*main)(void *), void *arg) {
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
@@ -40,10 +28,10 @@ static void *schedule_parcels(void *scheduler) {
 }
 
 static void to_a_callback(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     run_in_two_threads(schedule_parcels, scheduler);
     wait_until_none_is_pending(scheduler);
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- back by a cancel, or by a callback that is over */
@@ -74,9 +62,9 @@ static void *cancel_parcels(void *scheduler) {
 }
 
 static void back_by_a_cancel(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     run_in_two_threads(cancel_parcels, scheduler);
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- back by a cancel after the memory of the timer was given back: only if asked for, since helgrind
@@ -113,7 +101,7 @@ static void back_from_released_memory(void) {
         REQUIRE(outcome == HTW_GONE);
         parcel_free(parcels[i]);
     }
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- by key, to a thread that shares nothing else with the one that scheduled it */
@@ -152,7 +140,7 @@ static void *schedule_or_cancel_keyed(void *scheduler) {
 }
 
 static void by_key(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     pthread_t scheduling, cancelling;
     REQUIRE(pthread_create(&scheduling, NULL, schedule_keyed, scheduler) == 0);
     REQUIRE(pthread_create(&cancelling, NULL, cancel_keyed, scheduler) == 0);
@@ -160,7 +148,7 @@ static void by_key(void) {
     pthread_join(cancelling, NULL);
     run_in_two_threads(schedule_or_cancel_keyed, scheduler);
     wait_until_none_is_pending(scheduler);
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- from run to run, and on after a move */
@@ -182,7 +170,7 @@ static void open_three_times(void *arg, const struct htw_expiration *expiration)
 }
 
 static void from_run_to_run(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     struct parcel *parcels[8];
     for (int i = 0; i < 8; i++) {
         parcels[i] = parcel_create(scheduler, i);
@@ -200,7 +188,7 @@ static void from_run_to_run(void) {
         parcel_free(parcels[i]);
     }
     wait_until_none_is_pending(scheduler);
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- groups, visitors and release hooks */
@@ -237,7 +225,7 @@ static void *sweep_group(void *arg) {
 }
 
 static void groups(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     struct htw_group *group;
     REQUIRE(htw_group_create(scheduler, &group) == 0);
     void *pair[2] = { scheduler, group };
@@ -250,7 +238,7 @@ static void groups(void) {
     pthread_join(scheduling, NULL);
     htw_group_destroy(group);
     wait_until_none_is_pending(scheduler);
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- back by stop */
@@ -268,12 +256,12 @@ static void *schedule_far(void *scheduler) {
 }
 
 static void back_by_stop(void) {
-    struct htw_scheduler *scheduler = create();
+    struct htw_scheduler *scheduler = create_scheduler();
     long visited = 0;
     run_in_two_threads(schedule_far, scheduler);
     REQUIRE(htw_scheduler_stop(scheduler, visit_and_free, &visited) == 0);
     REQUIRE(visited > 0);
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 /* ---- an allocator of the user, and statistics meanwhile */
@@ -314,7 +302,7 @@ static void users_allocator(void) {
     run_in_two_threads(schedule_far, scheduler);
     pthread_join(reading, NULL);
     REQUIRE(htw_scheduler_stop(scheduler, visit_and_free, &visited) == 0);
-    destroy(scheduler);
+    destroy_scheduler(scheduler);
 }
 
 int main(int count, char **arguments) {

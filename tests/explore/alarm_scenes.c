@@ -283,5 +283,5 @@ const struct scene alarm_scenes[] = {
       5, 0 },
     { "alarm-set-back", "an alarm is set to the time of the last one, which is to come again",
       play_alarm_set_back, 1, 1, 0 },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

@@ -47,7 +47,7 @@ static struct {
 
 static void *regions[REGIONS]; /* of the memory that connections share: of the one database */
 
-static void require(bool condition) {
+void disk_require(bool condition) {
     if (!condition) {
         fprintf(stderr, "the disk in memory cannot be made\n");
         exit(1);
@@ -57,7 +57,7 @@ static void require(bool condition) {
 void disk_init(void) {
     disk = mmap(NULL, sizeof(*disk), PROT_READ | PROT_WRITE,
                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    require(disk != MAP_FAILED);
+    disk_require(disk != MAP_FAILED);
 }
 
 /* NULL: it has no place on the disk. */
@@ -140,7 +140,7 @@ static void put_in_doubt(struct disk_file *file) {
 
 struct disk_image *disk_image_create(void) {
     struct disk_image *image = calloc(1, sizeof(*image));
-    require(image != NULL);
+    disk_require(image != NULL);
     return image;
 }
 
@@ -408,7 +408,7 @@ void disk_register(void) {
         .xGetLastError = vfs_error,
         .xCurrentTimeInt64 = vfs_time,
     };
-    require(sqlite3_vfs_register(&vfs, 1) == SQLITE_OK);
+    disk_require(sqlite3_vfs_register(&vfs, 1) == SQLITE_OK);
 }
 
 /* ---- what the library itself calls: of the linker's --wrap */

@@ -20,6 +20,9 @@
 /* Once, in memory that forked processes share. */
 void disk_init(void);
 
+/* Otherwise the disk cannot be made, and the program ends. */
+void disk_require(bool condition);
+
 /* Makes it SQLite's disk, in this process. */
 void disk_register(void);
 

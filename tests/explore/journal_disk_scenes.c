@@ -149,5 +149,5 @@ const struct scene journal_disk_scenes[] = {
     { "cut", "a power cut loses nothing that was answered", play_cut, 1, 2, 0 },
     { "cut-change", "a power cut leaves all of a change, or nothing", play_cut_change, 1, 2, 0 },
     { "checkpoint", "the same while the log is copied", play_checkpoint, 0, 2, 0 },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

@@ -379,5 +379,5 @@ const struct scene journal_lease_scenes[] = {
     { "stop-scheduler", "the end of the scheduler leaves no request without an answer",
       play_stop_scheduler, 1, 2, 0 },
     { "cut-lease", "a power cut ends no durable lease that was told", play_cut_lease, 1, 2, 0 },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

@@ -342,5 +342,5 @@ const struct scene journal_scenes[] = {
       1, 2, 0 },
     { "close-journal", "what was accepted is durable before a close returns", play_close, 1, 2, 0 },
     { "close-delivery", "no delivery runs when a close returns", play_close_delivery, 1, 2, 0 },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

@@ -440,5 +440,5 @@ const struct scene order_scenes[] = {
     { "destroy-hooks", "also for one that schedules another", play_destroy_hooks, 1, 2, 0 },
     { "destroy-threshold", "and for the hooks of a threshold's requests", play_destroy_threshold, 3,
       4, 0 },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

@@ -303,5 +303,5 @@ const struct scene purgatory_scenes[] = {
       play_threshold_end_all, 3, 4, 0 },
     { "move-timeout", "a request expires by the earlier timeout, or by the later one",
       play_move_timeout, 1, 2, 0 },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

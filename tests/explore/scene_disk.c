@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define CODE __builtin_return_address(0)
 
@@ -112,23 +110,16 @@ void scene_restore_disk(void) {
     disk_restore(frozen);
 }
 
-static void require(bool condition) {
-    if (!condition) {
-        fprintf(stderr, "explore: the disk in memory cannot be made\n");
-        exit(1);
-    }
-}
-
 /* A journal without jobs, by no thread of the machine. */
 static void make_empty(void) {
     struct machine_thread *self = machine_self;
     sqlite3 *database;
     machine_self = NULL;
-    require(sqlite3_open_v2(DISK_PATH, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                            NULL) == SQLITE_OK &&
-            sqlite3_exec(database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) == SQLITE_OK &&
-            htw__schema_create(database, false) == SQLITE_OK &&
-            sqlite3_close(database) == SQLITE_OK);
+    disk_require(
+        sqlite3_open_v2(DISK_PATH, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ==
+            SQLITE_OK &&
+        sqlite3_exec(database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) == SQLITE_OK &&
+        htw__schema_create(database, false) == SQLITE_OK && sqlite3_close(database) == SQLITE_OK);
     machine_self = self;
     loss = LOSE_ALL;
     disk_keep(empty, keeps);

@@ -437,5 +437,5 @@ const struct scene scheduler_scenes[] = {
       0 },
     { "key", "of two timers with one key each runs or is replaced", play_key, 1, 2, 0 },
     { "clock", "a wall clock that is set lets a timer run that is due by it", play_clock, 1, 2, 0 },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

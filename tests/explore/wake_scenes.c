@@ -478,5 +478,5 @@ const struct scene wake_scenes[] = {
       play_ways, 0, 0, WAYS * 8 },
     { "give-back", "and to give memory back, whatever way timers have ended", play_give_back, 0, 0,
       ENDS },
-    { NULL, NULL, NULL, 0, 0, 0 },
+    { .name = NULL },
 };

@@ -12,6 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef HTW_CHECK_LEVEL
+#define HTW_CHECK_LEVEL 0
+#endif
+
+#define BROKEN "was freed, overwritten or initialised while pending"
+#define ENDED "is used after it was destroyed"
+
 struct abort_step {
     const char *name; /* NULL ends a table */
     void (*run)(void *arg);

@@ -33,6 +33,15 @@ void failing_allocator_init(struct failing_allocator *self);
 /** Forgets all blocks, freeing those that leaked. */
 void failing_allocator_fini(struct failing_allocator *self);
 
+/** The same. The test fails if some leaked, or were released wrongly. */
+#define assert_all_released(memory)                 \
+    do {                                            \
+        if ((memory)->error != NULL)                \
+            fail_msg("%s", (memory)->error);        \
+        assert_int_equal((memory)->live_blocks, 0); \
+        failing_allocator_fini(memory);             \
+    } while (0)
+
 /** Refuses the n-th request from now (1 is the next); with `forever` also all later ones. */
 void failing_allocator_fail(struct failing_allocator *self, size_t nth, bool forever);
 

@@ -20,10 +20,7 @@ void fixture_open(struct fixture *self, uint32_t size, uint64_t start, bool stri
 void fixture_close(struct fixture *self) {
     assert_sound(self);
     htw_wheel_destroy(self->wheel);
-    if (self->memory.error != NULL)
-        fail_msg("%s", self->memory.error);
-    assert_int_equal(self->memory.live_blocks, 0);
-    failing_allocator_fini(&self->memory);
+    assert_all_released(&self->memory);
     free(self->timers);
 }
 

@@ -141,13 +141,6 @@ static void assert_counted(struct purgatory_case *test) {
     assert_int_equal(stats.closed, test->ends[HTW_REASON_CLOSED]);
 }
 
-static void assert_given_back(struct failing_allocator *memory) {
-    if (memory->error != NULL)
-        fail_msg("%s", memory->error);
-    assert_int_equal(memory->live_blocks, 0);
-    failing_allocator_fini(memory);
-}
-
 void purgatory_case_end(struct purgatory_case *test) {
     failing_allocator_relent(&test->memory);
     failing_allocator_relent(&test->scheduler_memory);
@@ -160,8 +153,8 @@ void purgatory_case_end(struct purgatory_case *test) {
     assert_int_equal(htw_purgatory_destroy(test->purgatory), 0);
     assert_int_equal(htw_pending(test->scheduler), 0);
     assert_int_equal(htw_scheduler_destroy(test->scheduler), 0);
-    assert_given_back(&test->memory);
-    assert_given_back(&test->scheduler_memory);
+    assert_all_released(&test->memory);
+    assert_all_released(&test->scheduler_memory);
     if (test->error != NULL)
         fail_msg("%s", test->error);
 }

@@ -25,9 +25,7 @@ assert_refused_creation_leaves_nothing(int (*create)(const struct htw_allocator 
             if (error == 0)
                 destroy();
             assert_true(error != 0 || nth > 2); /* there are some */
-            assert_null(memory.error);
-            assert_int_equal(memory.live_blocks, 0);
-            failing_allocator_fini(&memory);
+            assert_all_released(&memory);
         }
     }
 }

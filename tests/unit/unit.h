@@ -64,6 +64,10 @@ struct unit_test {
     }                                                           \
     static void name(void)
 
+/** Both are the same text, or NULL. */
+#define assert_why(why, wanted) \
+    assert_string_equal((why) == NULL ? "(none)" : (why), (wanted) == NULL ? "(none)" : (wanted))
+
 void unit_add(struct unit_test test);
 void unit_set_up(void (*function)(void));
 

@@ -23,9 +23,7 @@ static void begin(uint32_t index_bits, uint32_t generation_bits) {
 
 static void end(void) {
     htw__slab_fini(&slab);
-    assert_null(memory.error);
-    assert_int_equal(memory.live_blocks, 0);
-    failing_allocator_fini(&memory);
+    assert_all_released(&memory);
 }
 
 static int add_page(void) {

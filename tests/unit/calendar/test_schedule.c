@@ -71,9 +71,7 @@ static void tear_down(void) {
     struct fixture *f = &fixture;
     assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
     htw_zone_destroy(f->berlin);
-    assert_null(f->memory.error);
-    assert_int_equal(f->memory.live_blocks, 0);
-    failing_allocator_fini(&f->memory);
+    assert_all_released(&f->memory);
 }
 
 #define CALENDAR_TEST(name) UNIT_TEST_ON(struct fixture *f, &fixture, set_up, tear_down, name)
@@ -589,8 +587,7 @@ CALENDAR_TEST(calendar_timer_that_the_scheduler_refuses_leaves_nothing_behind) {
     failing_allocator_relent(&memory);
     assert_int_equal(htw_scheduler_destroy(small), 0);
     assert_int_equal(f->releases, 1);
-    assert_null(memory.error);
-    failing_allocator_fini(&memory);
+    assert_all_released(&memory);
 }
 
 static void schedule_in_child(void *arg) {

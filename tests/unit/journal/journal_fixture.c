@@ -69,9 +69,7 @@ void journal_teardown(void) {
         journal_close(self);
     assert_int_equal(htw_scheduler_destroy(self->scheduler), 0);
     assert_int_equal(self->early, 0);
-    assert_null(self->memory.error);
-    assert_int_equal(self->memory.live_blocks, 0);
-    failing_allocator_fini(&self->memory);
+    assert_all_released(&self->memory);
     char command[128];
     snprintf(command, sizeof(command), "rm -rf %.*s", (int)sizeof(self->folder), self->folder);
     assert_int_equal(system(command), 0);

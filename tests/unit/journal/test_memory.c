@@ -220,6 +220,5 @@ UNIT_TEST(journal_with_crafted_ids_has_short_chains) {
     assert_in_range(longest_chain(&jobs.by_id), 1, COLLISIONS_CHAIN_MAX);
     htw__jobs_fini(&jobs);
     htw__queues_fini(&queues);
-    assert_int_equal(memory.live_blocks, 0);
-    failing_allocator_fini(&memory);
+    assert_all_released(&memory);
 }

@@ -18,9 +18,7 @@ static void set_up(void) {
 
 static void tear_down(void) {
     htw__queues_fini(&queues);
-    assert_int_equal(memory.live_blocks, 0);
-    assert_null(memory.error);
-    failing_allocator_fini(&memory);
+    assert_all_released(&memory);
 }
 
 #define QUEUE_TEST(name) UNIT_TEST_BETWEEN(set_up, tear_down, name)

@@ -33,9 +33,7 @@ static void set_up(void) {
 /* All cells are free by then. */
 static void tear_down(void) {
     assert_int_equal(htw__cell_pool_memory(&pool), 0);
-    assert_int_equal(memory.live_blocks, 0);
-    assert_null(memory.error);
-    failing_allocator_fini(&memory);
+    assert_all_released(&memory);
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, cell_pool_with_free_cells_does_not_grow) {

@@ -4,13 +4,6 @@
 
 #include <htw/threshold.h>
 
-#ifndef HTW_CHECK_LEVEL
-#define HTW_CHECK_LEVEL 0
-#endif
-
-#define BROKEN "was freed, overwritten or initialised while pending"
-#define ENDED "is used after it was destroyed"
-
 /* Of each case in its own child. */
 static struct htw_scheduler *scheduler;
 static struct htw_purgatory *purgatory;

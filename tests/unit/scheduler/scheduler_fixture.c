@@ -101,10 +101,7 @@ void scheduler_close(struct scheduler_fixture *self) {
     if (self->scheduler != NULL)
         check_and_destroy(self);
     assert_false(self->early);
-    if (self->memory.error != NULL)
-        fail_msg("%s", self->memory.error);
-    assert_int_equal(self->memory.live_blocks, 0);
-    failing_allocator_fini(&self->memory);
+    assert_all_released(&self->memory);
     pthread_mutex_destroy(&self->mutex);
     free(self->probes);
     free(self->log);

@@ -4,13 +4,6 @@
 
 #include <htw/wheel.h>
 
-#ifndef HTW_CHECK_LEVEL
-#define HTW_CHECK_LEVEL 0
-#endif
-
-#define BROKEN "was freed, overwritten or initialised while pending"
-#define ENDED "is used after it was destroyed"
-
 /* Of each case in its own child. */
 static struct htw_wheel *wheel;
 static struct htw_timer timers[3];

@@ -95,10 +95,7 @@ UNIT_TEST(recurrence_reasons_of_dead_letters) {
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         struct htw__recurrence recurrence;
         const char *why = parse(samples[i].words, &recurrence);
-        if (samples[i].why == NULL)
-            assert_null(why);
-        else
-            assert_string_equal(why, samples[i].why);
+        assert_why(why, samples[i].why);
     }
 }
 
