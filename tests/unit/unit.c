@@ -2,6 +2,9 @@
 /* unit.c - the main() of test programs: it has cmocka run the tests that they define. */
 #include "unit.h"
 
+#include "../support/memcheck.h"
+
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,7 +71,13 @@ void unit_fail(const char *file, int line, const char *format, ...) {
     abort(); /* it has not returned */
 }
 
+/* A child ends with what the test held: memcheck searches it for no leaks. */
+static void ask_for_no_leaks(void) {
+    VALGRIND_CLO_CHANGE("--leak-check=no");
+}
+
 int main(void) {
+    pthread_atfork(NULL, NULL, ask_for_no_leaks);
     return _cmocka_run_group_tests("tests", cmocka_tests, test_count,
                                    setup == NULL ? NULL : set_up_all, NULL);
 }

@@ -13,10 +13,10 @@ help_test() {
                     htw serve beside beanstalkd; ARG as for pytest; also after the verbs asan and tsan
   test bare [install | demo | test]...
                     each as the only command in a new Debian system
-  clang, jemalloc, asan, tsan, portable [TEST]...
+  clang, jemalloc, asan, tsan, portable, valgrind [TEST]...
                     the tests built with clang, with the option jemalloc, under AddressSanitizer and UBSan (by clang), under
                     ThreadSanitizer with a pause at random at each atomic operation (HTW_YIELD_SEED), in the form for other
-                    systems than Linux
+                    systems than Linux; the unit tests under memcheck
   coherence [ARG]...
                     count the cache lines that change hands between 2 to 64 virtual CPUs; --lines WORKLOAD CPUS
   explore [--full] [--random] [--list]
@@ -35,7 +35,6 @@ help_test() {
   enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | journal DEPTH [--quick]]
                     every short history (tests/enumerate)
   oracle            calendars over 50 years beside Python's zoneinfo
-  valgrind          the unit tests under memcheck
   detectors         programs of users under ThreadSanitizer, helgrind and DRD; the script for gdb
 END
 }
@@ -243,12 +242,13 @@ verb_oracle() {
     /usr/bin/python3 tests/calendar/oracle.py build/test/tests/calendar/calendar_instants --long
 }
 
-# A child process that ends with a journal open leaves what SQLite knows only by pointers into it.
+# Without a descriptor for gdb, as tests count descriptors.
 verb_valgrind() {
     need "$valgrind_packages"
     build_tests
-    run_tests test --suite unit --timeout-multiplier 20 \
-        --wrap 'valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite'
+    [ $# -gt 0 ] || set -- --suite unit
+    run_tests test --timeout-multiplier 20 \
+        --wrap "valgrind --quiet --error-exitcode=1 --leak-check=full --vgdb=no --suppressions=$PWD/packaging/debug/valgrind.supp" "$@"
 }
 
 # The library as users have it: an optimised build, installed, without instruments; with what gdb

@@ -3,6 +3,7 @@
  * test_clients.c - clients that do what they should not. The time of the monitor is injected: a client
  * is given up when the test says that its time is over.
  */
+#include "../../support/memcheck.h"
 #include "../../support/process.h"
 #include "monitor_fixture.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CLIENTS 8 /* of a monitor at a time */
@@ -24,6 +26,17 @@ static _Atomic int64_t ahead_ns;
 
 int64_t __wrap_htw__clock_monotonic_ns(void) {
     return __real_htw__clock_monotonic_ns() + ahead_ns;
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ret_time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
+
+/* An answer takes no time of the CPU, so that the pause after it does not depend on the machine. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time) {
+    if (clock != CLOCK_THREAD_CPUTIME_ID)
+        return __real_clock_gettime(clock, ret_time);
+    *ret_time = (struct timespec) { 0 };
+    return 0;
 }
 
 static sem_t is_refused; /* for want of a descriptor */
@@ -171,9 +184,12 @@ MONITOR_TEST(monitor_closes_at_once_with_clients_in_every_state) {
 
 /* ---- the process may have no more descriptors than before, or fewer than it has */
 
-/* A client that asks, and for which the monitor gets no descriptor. Returns the limit before. */
+/* A client that asks, and for which the monitor gets no descriptor. Returns the limit before. valgrind accepts a client
+   before it looks at the limit, and then drops it. */
 static rlim_t begin_without(struct monitor_fixture *f, rlim_t most, int *ret_client) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
+    if (RUNNING_ON_VALGRIND)
+        skip();
     sem_init(&is_refused, 0, 0);
     *ret_client = socket(AF_UNIX, SOCK_STREAM, 0);
     strcpy(address.sun_path, f->path);
