@@ -28,9 +28,15 @@ static const char *const names[] = { HTW__PAGE_SORTS }; /* by enum number */
 /* A queue. */
 struct row {
     char name[HTW_QUEUE_NAME_MAX + 1]; /* "": the default queue */
-    uint64_t of[NUMBERS];              /* by enum number; of the name: 0 */
+    union {
+        uint64_t of[NUMBERS]; /* by enum number; of the name: 0 */
+        struct {
+            uint64_t of_name, delayed, ready, leased, buried, waiting;
+        };
+    };
     int64_t paused_until_ns;
 };
+_Static_assert(offsetof(struct row, waiting) == offsetof(struct row, of[WAITING]), "struct row");
 
 /* The first `limit`, in order. One row more than these, the last one of `order`, is for the next queue. */
 struct selection {
@@ -169,27 +175,25 @@ int htw__page_queue(struct htw__page_ask *ask) {
 
 /* ---- metrics */
 
-static void print_label(FILE *out, const char *name) {
+/* A byte of the name may take two in the text. */
+static void write_label(char *text, const char *name) {
+    text = stpcpy(text, "queue=\"");
     for (; *name != '\0'; name++) {
-        if (*name == '\\' || *name == '"')
-            putc('\\', out);
-        if (*name == '\n')
-            fputs("\\n", out);
-        else
-            putc(*name, out);
+        if (*name == '\\' || *name == '"' || *name == '\n')
+            *text++ = '\\';
+        *text++ = *name == '\n' ? 'n' : *name;
     }
+    strcpy(text, "\"");
 }
 
-static void print_metric(FILE *out, const struct selection *self, const char *name,
-                         const char *help, uint32_t from, uint32_t to) {
-    htw__prometheus_describe(out, name, help, "gauge");
-    for (size_t i = 0; i < self->count; i++) {
-        for (uint32_t state = from; state <= to; state++) {
-            fprintf(out, "%s{queue=\"", name);
-            print_label(out, self->order[i]->name);
-            if (from != to)
-                fprintf(out, "\",state=\"%s", names[state]);
-            fprintf(out, "\"} %" PRIu64 "\n", self->order[i]->of[state]);
+static void print_queues(FILE *out, const struct selection *self) {
+    static const struct htw__metric table[] = { HTW__QUEUE_METRICS(struct row), HTW__METRICS_END };
+    char label[2 * HTW_QUEUE_NAME_MAX + sizeof("queue=\"\"")];
+    for (const struct htw__metric *metric = table; metric->member != NULL; metric++) {
+        htw__metric_describe(out, metric, table);
+        for (size_t i = 0; i < self->count; i++) {
+            write_label(label, self->order[i]->name);
+            htw__metric_write(out, metric, label, self->order[i]);
         }
     }
 }
@@ -201,8 +205,7 @@ struct metrics {
 
 static const struct htw__metric metrics[] = {
 #define METRIC(name, member, help) HTW__METRIC(struct metrics, name, member, help)
-    METRIC("htw_journal_queues_left_out", left_out,
-           "queues that the metrics of each queue leave out: those with the fewest jobs"),
+    HTW__QUEUES_LEFT_OUT(struct metrics, left_out),
     METRIC("htw_serve_connections", server.connections, "connections now"),
     METRIC("htw_serve_producers", server.producers, "connections that have put jobs"),
     METRIC("htw_serve_workers", server.workers, "connections that have reserved jobs"),
@@ -215,9 +218,7 @@ static void print_metrics(const struct htw__page_ask *ask, const struct selectio
     const struct metrics numbers = { htw__server_numbers(ask->page->server),
                                      self->queues - self->count };
     htw__prometheus_values(out, metrics, &numbers);
-    print_metric(out, self, "htw_journal_queue_jobs", "jobs of a queue now", DELAYED, BURIED);
-    print_metric(out, self, "htw_journal_queue_waiting", "requests that wait for a job of a queue",
-                 WAITING, WAITING);
+    print_queues(out, self);
 }
 
 int htw__page_metrics(struct htw__page_ask *ask) {

@@ -84,9 +84,7 @@ static void write_rows(const struct writer *self, const struct htw__metric *fiel
 }
 
 static void write_queues_left_out(const struct writer *self) {
-    static const struct htw__metric left_out =
-        HTW__METRIC(struct kept, "htw_journal_queues_left_out", list.others_count,
-                    "Queues that the metrics of each queue leave out: those with the fewest jobs.");
+    static const struct htw__metric left_out = HTW__QUEUES_LEFT_OUT(struct kept, list.others_count);
     htw__metric_describe(self->stream, &left_out, &left_out);
     for (unsigned i = 0; i < self->count; i++)
         if (self->kept[i].list.kind != NULL)

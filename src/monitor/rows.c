@@ -146,17 +146,8 @@ struct queue_row {
     bool is_paused;
 };
 
-/* Named as by `htw serve --http`. */
 static const struct htw__metric queue_fields[] = {
-#define JOBS(member)                                                                 \
-    HTW__LABELED_METRIC(struct queue_row, "state", "htw_journal_queue_jobs", member, \
-                        "Jobs of a queue now.")
-    JOBS(delayed),
-    JOBS(ready),
-    JOBS(leased),
-    JOBS(buried),
-    HTW__METRIC(struct queue_row, "htw_journal_queue_waiting", waiting,
-                "Requests that wait for a job of a queue."),
+    HTW__QUEUE_METRICS(struct queue_row),
     HTW__METRICS_END,
 };
 

@@ -97,6 +97,19 @@ struct htw__scheduler_numbers {
     METRIC("htw_journal_requests", requests, "Requests for jobs that wait.")                  \
     METRIC("htw_journal_stopped", stopped, "1 if the journal has stopped by itself.")
 
+/* Of each queue, in a struct with these members; and of the queues that a list has no room for. By libhtw-monitor and by
+   htw serve. */
+#define HTW__QUEUE_METRICS(type)                                                                 \
+    HTW__QUEUE_JOBS(type, delayed), HTW__QUEUE_JOBS(type, ready), HTW__QUEUE_JOBS(type, leased), \
+        HTW__QUEUE_JOBS(type, buried),                                                           \
+        HTW__METRIC(type, "htw_journal_queue_waiting", waiting,                                  \
+                    "Requests that wait for a job of a queue.")
+#define HTW__QUEUE_JOBS(type, member) \
+    HTW__LABELED_METRIC(type, "state", "htw_journal_queue_jobs", member, "Jobs of a queue now.")
+#define HTW__QUEUES_LEFT_OUT(type, member)                   \
+    HTW__METRIC(type, "htw_journal_queues_left_out", member, \
+                "Queues that the metrics of each queue leave out: those with the fewest jobs.")
+
 /* ---- writing */
 
 /* The HELP and TYPE lines of a metric whose samples the caller writes. */
