@@ -5,7 +5,6 @@ import http.client
 import json
 import os
 import re
-import socket
 import subprocess
 import threading
 import time
@@ -13,7 +12,7 @@ import urllib.parse
 
 import pytest
 from http_hostile import raw_answer, try_hostile_clients
-from pages import MARKUP, TOKEN, exchange
+from pages import MARKUP, TOKEN, connect, exchange
 from programs import PATIENCE, SERVE, file_with, needs
 from servers import HtwServe
 from wire import Wire
@@ -81,8 +80,7 @@ class Server(HtwServe):
             wire.close()
 
     def raw(self):
-        host, port = self.address.split(":")
-        return socket.create_connection((host, int(port)), timeout=PATIENCE)
+        return connect(self.address)
 
     def ask(self, method, path, token=TOKEN, body=None, **headers):
         """The status, the head, and what came."""
@@ -285,7 +283,7 @@ def test_page_refuses_what_is_wrong(server):
 # holds: serve-12
 def test_page_stands_hostile_clients(server):
     job = server.put("g", b"x")
-    try_hostile_clients(server, "GET /queues", f"POST /jobs/{job}/delete")
+    try_hostile_clients(server, server.process.pid, "GET /queues", f"POST /jobs/{job}/delete")
     got = raw_answer(server, b"GET /queues HTTP/1.1\r\nHost: localhost\r\n\r\n" + f"POST /jobs/{job}/delete HTTP/1.1\r\nHost: localhost\r\n"
                      f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
     assert got.count("HTTP/1.1 ") == 1 and server.get("/jobs/" + job)["state"] == "ready", got

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: MIT
 """pages.py - what the tests of pages over HTTP send."""
+import socket
+
+from programs import PATIENCE
 
 TOKEN = "0123456789abcdef-token"
 MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
+
+
+def connect(address):
+    host, port = address.split(":")
+    return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
 
 def exchange(connection, method, path, body, token, headers):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """programs.py - the programs of a build, running them, and what is looked at afterwards."""
 import calendar
+import contextlib
 import functools
 import os
 import pathlib
@@ -105,6 +106,24 @@ def wait_for(condition, what, patience=PATIENCE):
         assert time.monotonic() < end, f"never: {what}"
         time.sleep(pause)
         pause = min(1.3 * pause, 0.03)
+
+
+class Stopwatch:
+    """Leaves out how long the threads of these processes, and of this one, have waited for a processor: how busy the machine is does
+    not change what it measures."""
+
+    def __init__(self, *pids):
+        self.tasks = [pathlib.Path(f"/proc/{pid}/task") for pid in (os.getpid(), *pids)]
+        self.waited_ns = {}  # by thread, also of those that have ended
+        self.begin = 0
+        self.begin = self.seconds()
+
+    def seconds(self):
+        """Since it was made."""
+        for path in (path for task in self.tasks for path in task.glob("*/schedstat")):
+            with contextlib.suppress(OSError):
+                self.waited_ns[path] = int(path.read_text().split()[1])
+        return time.monotonic() - sum(self.waited_ns.values()) / 1e9 - self.begin
 
 
 def wait_until_listening(path):

@@ -8,9 +8,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 
-from programs import BUILD, PATIENCE, SERVE, content_of, wait_for
+from programs import BUILD, SERVE, Stopwatch, content_of, wait_for
 from wire import Wire
 
 
@@ -70,15 +69,14 @@ class Server:
         wait_for(lambda: self.stat("current-waiting") == str(count), f"{count} clients wait")
 
     def stop(self, number=signal.SIGTERM):
-        """Sends a signal, waits for exit status 0, and returns how long that took."""
+        """Sends a signal, waits for exit status 0, and returns how long that took, by a Stopwatch."""
         assert self.process.poll() is None, f"{self.name} has ended by itself: {self.said()}"
-        began = time.monotonic()
+        watch, took = Stopwatch(self.process.pid), []
         self.process.send_signal(number)
-        status = self.process.wait(PATIENCE)
-        took = time.monotonic() - began
-        text = self.said()
+        wait_for(lambda: took.append(watch.seconds()) or self.process.poll() is not None, f"that {self.name} ends")
+        status, text = self.process.returncode, self.said()
         assert status == 0 and "Sanitizer" not in text and "runtime error" not in text, (status, text)
-        return took
+        return took[-1]
 
 
 class HtwServe(Server):

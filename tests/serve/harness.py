@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """harness.py - how the answers of htw serve are compared with those of beanstalkd, and what its tests share."""
-import os
 import re
 import types
 from typing import Callable, NamedTuple
@@ -62,12 +61,6 @@ def percentiles(values):
     last = len(values) - 1
     return ", ".join(f"{name} {values[last * percent // 100]:.2f} ms" for name, percent in
                      [("least", 0), ("p50", 50), ("p90", 90), ("p99", 99), ("most", 100)])
-
-
-def slowdown():
-    """How many times as long as on a quiet machine the server may take: because of a sanitizer, and
-    of other processes that want to run on the same cores."""
-    return settings.slowness * max(1, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 def there_are(server, jobs):

@@ -13,7 +13,7 @@ import urllib.parse
 import pytest
 
 from http_hostile import try_hostile_clients
-from pages import MARKUP, TOKEN, exchange
+from pages import MARKUP, TOKEN, connect, exchange
 from relay import PATIENCE, Relay, wait_for
 
 confluent_kafka = pytest.importorskip("confluent_kafka", reason="Debian: python3-confluent-kafka")
@@ -42,8 +42,7 @@ class Server:
         return http.client.HTTPConnection(self.address, timeout=PATIENCE)
 
     def raw(self):
-        host, port = self.address.split(":")
-        return socket.create_connection((host, int(port)), timeout=PATIENCE)
+        return connect(self.address)
 
     def ask(self, method, path, body=None, token=TOKEN, **headers):
         """The status, the head, and the objects that came."""
@@ -238,6 +237,6 @@ def test_http_does_what_the_commands_do(in_memory, build):
         reads_are_few_at_once(server)
         changes(server, names)
         tells_of_two_moves_that_meet_which_counts(server, brokers, relay)
-        try_hostile_clients(server, "GET /waiting", "PATCH /waiting/b")
+        try_hostile_clients(server, server.relay.process.pid, "GET /waiting", "PATCH /waiting/b")
         listens_at_a_path(program, brokers, folder)
         ends_while_it_reads(server, brokers)

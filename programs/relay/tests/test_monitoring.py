@@ -48,7 +48,8 @@ def test_metrics_that_the_files_name_are_served(in_memory):
         named = set(re.findall(r"\bhtw_relay_\w+", read(name)))
         assert named and named <= served, (name, "not served:", sorted(named - served))
     assert ask("HEAD") == (200, "")
-    shuts_nobody_out(lambda: socket.create_connection((HOST, 9644), timeout=PATIENCE), lambda: ask()[0])
+    shuts_nobody_out(lambda: socket.create_connection((HOST, 9644), timeout=PATIENCE), lambda: ask()[0],
+                     in_memory[1].process.pid)
 
 
 def promtool(*words, folder):
