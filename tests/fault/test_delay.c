@@ -12,6 +12,7 @@
 #include "../../programs/delay/options.h"
 #include "../../programs/kit/command_line.h"
 
+#include "../support/child.h"
 #include "../support/test_folder.h"
 #include "../unit/unit.h"
 
@@ -26,7 +27,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -95,10 +95,7 @@ struct outcome {
 static struct outcome outcome;
 
 static void write_file(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
+    assert_true(test_file_write(path, text));
 }
 
 /* Appends what can be read without waiting. */
@@ -184,9 +181,7 @@ static int status_of(pid_t child, int life) {
     struct pollfd wanted = { .fd = life, .events = POLLIN };
     if (poll(&wanted, 1, PATIENCE_MS) == 0)
         kill(child, SIGKILL);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return child_end(child);
 }
 
 static void run(const struct scenario *scenario) {
@@ -435,7 +430,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_stopped_again_while_it_saves_ends_at_
     fault_plan->stop_at_fwrite = 2;
     run(&scenario);
     fault_plan->stop_at_fwrite = 0;
-    assert_int_equal(outcome.status, -1);
+    assert_int_equal(outcome.status, -SIGTERM);
     assert_string_equal(outcome.rest, EARLIER);
 }
 

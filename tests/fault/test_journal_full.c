@@ -10,6 +10,7 @@
  */
 /* holds: journal-1, journal-10c, journal-19 */
 #include "../../src/journal/database/database.h"
+#include "../support/child.h"
 #include "journal_round.h"
 
 #include <errno.h>
@@ -22,7 +23,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define SKIPPED 77
@@ -309,15 +309,13 @@ static void judge(void) {
 }
 
 static void run(void (*process)(void)) {
-    int status;
     pid_t child = fork();
     if (child == 0) {
         process();
         _exit(0);
     }
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status) ? WEXITSTATUS(status) != 0 : WTERMSIG(status) != SIGKILL)
-        has_failed = true;
+    int end = child_end(child);
+    has_failed |= end != 0 && end != -SIGKILL;
 }
 
 /* The processes have schedulers of their own. */

@@ -5,12 +5,12 @@
  */
 #include "stress.h"
 
+#include "../support/child.h"
 #include "../support/test_folder.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 
 enum { THREADS = 3, WORKERS = 3 };
 #define LIFE_NS (250 * HTW_MILLISECOND)
@@ -58,7 +58,6 @@ static void live(bool is_last) {
 }
 
 static void run_life(bool is_last) {
-    int status;
     stress_seed = random_next(stage_random());
     pid_t child = fork();
     REQUIRE(child >= 0);
@@ -70,8 +69,7 @@ static void run_life(bool is_last) {
         stage_sleep_ns((int64_t)random_below(stage_random(), LIFE_NS));
         kill(child, SIGKILL);
     }
-    REQUIRE(waitpid(child, &status, 0) == child);
-    REQUIRE(is_last ? status == 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    REQUIRE(child_end(child) == (is_last ? 0 : -SIGKILL));
 }
 
 int main(int argc, char **argv) {

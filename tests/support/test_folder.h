@@ -24,4 +24,10 @@ static inline bool test_folder_remove(const char *folder) {
     return system(command) == 0;
 }
 
+/* Writes all of a file. */
+static inline bool test_file_write(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    return file != NULL && (fputs(text, file) >= 0) & (fclose(file) == 0);
+}
+
 #endif /* TESTS_SUPPORT_TEST_FOLDER_H */

@@ -2,6 +2,7 @@
 /* test_zone.c - loading time zones: names, errors, memory, threads. */
 #include "../../support/failing_new.h"
 #include "../../support/process.h"
+#include "../../support/test_folder.h"
 #include "../unit.h"
 
 #include <htw/calendar.h>
@@ -92,22 +93,18 @@ UNIT_TEST(zone_that_meets_a_limit_of_files_can_be_loaded_later) {
 
 /* holds: calendar-6 */
 UNIT_TEST(zone_with_a_damaged_file_is_refused) {
-    char folder[] = "/tmp/htw-zones-XXXXXX", path[64];
+    char folder[TEST_FOLDER_SIZE], path[64];
     struct htw_zone *zone = NULL;
-    assert_non_null(mkdtemp(folder));
+    assert_true(test_folder_create(folder));
     snprintf(path, sizeof(path), "%s/Damaged", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("TZif, but no more", file);
-    fclose(file);
+    assert_true(test_file_write(path, "TZif, but no more"));
     setenv("TZDIR", folder, 1);
     int error = htw_zone_create(&zone, "Damaged");
     int missing = htw_zone_create(&zone, "Europe/Zurich");
     chmod(path, 0);
     int unreadable = geteuid() == 0 ? -EIO : htw_zone_create(&zone, "Damaged");
     unsetenv("TZDIR");
-    unlink(path);
-    rmdir(folder);
+    assert_true(test_folder_remove(folder));
     assert_int_equal(error, -EIO);
     assert_int_equal(missing, -ENOENT);
     assert_int_equal(unreadable, -EIO);

@@ -2,6 +2,7 @@
 /* test_cron_jobs.c - the jobs of `htw cron` in manual time; what they start are real processes. */
 #include "../../support/manual_time.h"
 #include "../../support/process.h"
+#include "../../support/test_folder.h"
 #include "../../../programs/cron/cron.h"
 #include "capture.h"
 
@@ -20,7 +21,7 @@
 /* A file of jobs, and a fifo: a job that reads it runs until something is written. */
 struct fixture {
     struct htw__cron cron;
-    char folder[32], file[64], fifo[64];
+    char folder[TEST_FOLDER_SIZE], file[64], fifo[64];
     int fifo_fd; /* keeps it open for reading and writing */
 };
 
@@ -42,8 +43,8 @@ static struct fixture fixture;
 
 static void set_up(void) {
     struct fixture *f = &fixture;
-    *f = (struct fixture) { .folder = "/tmp/htw-cron-XXXXXX" };
-    assert_non_null(mkdtemp(f->folder));
+    *f = (struct fixture) { .fifo_fd = -1 };
+    assert_true(test_folder_create(f->folder));
     snprintf(f->file, sizeof(f->file), "%s/table", f->folder);
     snprintf(f->fifo, sizeof(f->fifo), "%s/fifo", f->folder);
     assert_int_equal(mkfifo(f->fifo, 0600), 0);
@@ -60,9 +61,7 @@ static void tear_down(void) {
     htw__cron_fini(&f->cron);
     assert_int_equal(htw_scheduler_destroy(f->cron.scheduler), 0);
     close(f->fifo_fd);
-    unlink(f->fifo);
-    unlink(f->file);
-    rmdir(f->folder);
+    assert_true(test_folder_remove(f->folder));
 }
 
 #define CRON_TEST(name) UNIT_TEST_ON(struct fixture *f, &fixture, set_up, tear_down, name)

@@ -10,6 +10,7 @@
 #include "../../../programs/kit/times.h"
 #include "../../../programs/kit/command_line.h"
 
+#include "../../support/child.h"
 #include "../unit.h"
 
 #include <errno.h>
@@ -21,7 +22,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define SLEEPS_MAX 64
@@ -142,17 +142,14 @@ static const struct result *result_of(const struct run *run) {
     static char err_text[8192];
     int out = memfd_create("out", MFD_CLOEXEC);
     int err = memfd_create("err", MFD_CLOEXEC);
-    int status;
     assert_true(out >= 0 && err >= 0);
     shared->sleeps = 0;
     fflush(NULL);
     pid_t process = fork();
-    assert_true(process >= 0);
     if (process == 0)
         become_the_run(run, out, err);
-    assert_int_equal(waitpid(process, &status, 0), process);
-    assert_true(WIFEXITED(status));
-    shared->status = WEXITSTATUS(status);
+    shared->status = child_end(process);
+    assert_true(shared->status >= 0);
     shared->out = content_of(out, out_text, sizeof(out_text));
     shared->err = content_of(err, err_text, sizeof(err_text));
     return shared;

@@ -4,19 +4,19 @@
  */
 #include "../../../programs/delay/safe_file.h"
 
+#include "../../support/process.h"
+#include "../../support/test_folder.h"
 #include "../unit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static struct htw__safe_file file;
-static char folder[32];
+static char folder[TEST_FOLDER_SIZE];
 static char target[64];
 
 static int fflush_error; /* of the next call, as the following */
@@ -60,42 +60,23 @@ int __wrap_access(const char *path, int mode) {
 }
 
 static void set_up(void) {
-    snprintf(folder, sizeof(folder), "/tmp/htw-safe-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_true(test_folder_create(folder));
     snprintf(target, sizeof(target), "%s/target", folder);
     fflush_error = fsync_error = rename_error = access_error = 0;
     fsyncs = 0;
     umask(022);
 }
 
-/* Calls `visit`, if any, for each name in the folder; returns how many there are. */
-static int each_name(int (*visit)(const char *path)) {
-    char path[512];
-    int count = 0;
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        count++;
-        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        if (visit != NULL)
-            visit(path);
-    }
-    closedir(directory);
-    return count;
+static int count_names(void) {
+    return (int)entries_of(folder) - 2; /* "." and ".." */
 }
 
 static void tear_down(void) {
-    each_name(remove);
-    assert_int_equal(rmdir(folder), 0);
+    assert_true(test_folder_remove(folder));
 }
 
 static void fill(const char *path, const char *text, mode_t mode) {
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    assert_int_equal(fclose(stream), 0);
+    assert_true(test_file_write(path, text));
     assert_int_equal(chmod(path, mode), 0);
 }
 
@@ -137,10 +118,10 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_appears_when_it_is_whole) {
     put("ne");
     put("w");
     assert_content(target, "old");
-    assert_int_equal(each_name(NULL), 2);
+    assert_int_equal(count_names(), 2);
     assert_int_equal(htw__safe_file_commit(&file), 0);
     assert_content(target, "new");
-    assert_int_equal(each_name(NULL), 1);
+    assert_int_equal(count_names(), 1);
     assert_int_equal(fsyncs, 2); /* the file and its directory */
     assert_null(file.stream);
     htw__safe_file_close(&file);
@@ -201,7 +182,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_probed_reports_what_is_wrong) {
     assert_int_equal(htw__safe_file_probe(target, fd), -EBUSY);
     close(fd);
     assert_int_equal(htw__safe_file_probe(target, fd), 0);
-    assert_int_equal(each_name(NULL), 1);
+    assert_int_equal(count_names(), 1);
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_that_cannot_be_written_leaves_the_old_one) {
@@ -219,6 +200,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_that_cannot_be_written_leaves_the
                          -(cases[i].fflush + cases[i].fsync + cases[i].rename));
         htw__safe_file_close(&file);
         assert_content(target, "old");
-        assert_int_equal(each_name(NULL), 1);
+        assert_int_equal(count_names(), 1);
     }
 }

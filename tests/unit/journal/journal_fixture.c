@@ -49,9 +49,8 @@ struct journal_fixture journal_fixture;
 void journal_setup(void) {
     struct journal_fixture *self = &journal_fixture;
     memset(self, 0, sizeof(*self));
-    strcpy(self->folder, "/tmp/htw-journal-XXXXXX");
-    assert_non_null(mkdtemp(self->folder));
-    snprintf(self->path, sizeof(self->path), "%s/journal", self->folder);
+    assert_true(test_folder_create(self->folder));
+    snprintf(self->path, sizeof(self->path), "%.*s/journal", TEST_FOLDER_SIZE, self->folder);
     failing_allocator_init(&self->memory);
     pthread_mutex_init(&self->mutex, NULL);
     self->scheduler = manual_scheduler(START_NS);
@@ -70,9 +69,7 @@ void journal_teardown(void) {
     assert_int_equal(htw_scheduler_destroy(self->scheduler), 0);
     assert_int_equal(self->early, 0);
     assert_all_released(&self->memory);
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %.*s", (int)sizeof(self->folder), self->folder);
-    assert_int_equal(system(command), 0);
+    assert_true(test_folder_remove(self->folder));
 }
 
 int journal_try_open(struct journal_fixture *self) {

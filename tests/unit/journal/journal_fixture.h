@@ -11,6 +11,7 @@
 
 #include "../../support/failing_allocator.h"
 #include "../../support/journal_structs.h"
+#include "../../support/test_folder.h"
 #include "../unit.h"
 
 #include <htw/journal_guest.h>
@@ -33,7 +34,7 @@ struct seen {
 };
 
 struct journal_fixture {
-    char folder[64];
+    char folder[TEST_FOLDER_SIZE];
     char path[128];
     struct failing_allocator memory;
     struct htw_scheduler *scheduler;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork.c - a child has no monitor, and leaves that of its parent alone. */
+#include "../../support/child.h"
 #include "../../support/process.h"
 #include "monitor_fixture.h"
 
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* qemu 7.2 may abort in the child of a process with threads, and has descriptors of its own. */
@@ -55,7 +55,6 @@ MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
     struct htw_scheduler *scheduler;
     struct htw_wheel *wheel;
     struct htw_monitor_source *source;
-    int status = -1;
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
     assert_int_equal(htw_scheduler_create(&scheduler, NULL), 0);
     assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 0, &source), 0);
@@ -65,9 +64,7 @@ MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
     pid_t child = fork();
     if (child == 0) /* the listener and the accepted client are closed */
         _exit(look_in_child(f, source, wheel, scheduler, descriptors - 2));
-    waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(child_end(child), 0);
     client_send(client, "json\n");
     assert_memory_equal(client_read(client, NULL), "{\"htw", 5);
     close(client);
@@ -99,9 +96,7 @@ MONITOR_TEST(monitor_of_a_parent_that_has_died_is_dead) {
     }
     close(began[0]);
     close(began[1]);
-    int status = -1;
-    waitpid(parent, &status, 0);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_end(parent), 0);
     assert_int_equal(access(f->path, F_OK), 0);
     assert_int_equal(monitor_open(f), 0); /* and takes its place */
     close(fds[0]);
@@ -137,16 +132,14 @@ static int count_sockets(void) {
 }
 
 static void *fork_now(void *arg) {
-    int status = -1;
     is_forker = true;
     pid_t child = fork();
     if (child == 0)
         _exit(count_sockets());
     is_forker = false;
     sem_post(&has_forked_or_waits);
-    waitpid(child, &status, 0);
     (void)arg;
-    return (void *)(intptr_t)status;
+    return (void *)(intptr_t)child_end(child);
 }
 
 int __real_listen(int fd, int backlog);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_open.c - where the socket of a monitor is, who may connect, and what is refused. */
+#include "../../support/child.h"
 #include "monitor_fixture.h"
 
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
@@ -96,10 +96,7 @@ MONITOR_TEST(monitor_is_the_only_one_at_a_path) {
 /* holds: monitor-7 */
 MONITOR_TEST(monitor_leaves_what_is_no_socket_alone) {
     monitor_close(f);
-    FILE *file = fopen(f->path, "w");
-    assert_non_null(file);
-    fputs("mine", file);
-    fclose(file);
+    assert_true(test_file_write(f->path, "mine"));
     assert_int_equal(monitor_open(f), -EEXIST);
     assert_int_equal(mode_of(f->path) & 0400, 0400);
     assert_int_equal(unlink(f->path), 0);
@@ -111,8 +108,7 @@ MONITOR_TEST(monitor_leaves_what_is_no_socket_alone) {
     assert_int_equal(rmdir(f->path), 0);
     char path[64];
     snprintf(path, sizeof(path), "%s/file", f->folder);
-    file = fopen(path, "w");
-    fclose(file);
+    assert_true(test_file_write(path, ""));
     snprintf(path, sizeof(path), "%s/file/socket", f->folder);
     struct htw_monitor *monitor = NULL;
     assert_int_equal(open_at(&monitor, path), -ENOTDIR);
@@ -263,7 +259,7 @@ static int dead_process(void) {
     pid_t child = fork();
     if (child == 0)
         _exit(0);
-    waitpid(child, NULL, 0);
+    child_end(child);
     return (int)child;
 }
 
@@ -312,7 +308,5 @@ MONITOR_TEST(monitor_refuses_clients_of_other_users) {
         (void)!send(fd, "json\n", 5, MSG_NOSIGNAL);
         _exit(read(fd, answer, sizeof(answer)) > 0 ? 2 : 0);
     }
-    int status = -1;
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_end(child), 0);
 }

@@ -2,6 +2,8 @@
 /* test_failures.c - what goes wrong with one record stops it alone: it becomes a dead letter. */
 #include "relay_fixture.h"
 
+#include "support/test_folder.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,28 +31,19 @@ static int take_recurring(const char *zone) {
 
 /* ---- zones */
 
-#define FOLDER "/tmp/htw-zones-XXXXXX"
-
-static char folder[sizeof(FOLDER)];
+static char folder[TEST_FOLDER_SIZE];
 
 static void use_zones(void) {
     char path[64];
-    strcpy(folder, FOLDER);
-    assert_non_null(mkdtemp(folder));
+    assert_true(test_folder_create(folder));
     snprintf(path, sizeof(path), "%s/Strange", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("no rules of a time zone", file);
-    assert_int_equal(fclose(file), 0);
+    assert_true(test_file_write(path, "no rules of a time zone"));
     setenv("TZDIR", folder, 1);
     begin();
 }
 
 static void drop_zones(void) {
-    char path[64];
-    snprintf(path, sizeof(path), "%s/Strange", folder);
-    unlink(path);
-    rmdir(folder);
+    assert_true(test_folder_remove(folder));
     unsetenv("TZDIR");
     relay_end();
 }
