@@ -131,11 +131,13 @@ static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, unsigne
     return set(self, conf, "transactional.id", id);
 }
 
-/* Called by librdkafka, of a record that a cancel or a move has sent. */
+/* Called by librdkafka, of a record that asks. */
 static void note_sent(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque) {
     struct htw__sent *sent = message->_private;
     (void)producer, (void)opaque;
-    *sent = (struct htw__sent) { true, message->err, message->offset };
+    sent->left--;
+    if (sent->error == 0)
+        sent->error = message->err;
 }
 
 static rd_kafka_t *create(struct htw__kafka *self, enum htw__client kind, const char *owner,

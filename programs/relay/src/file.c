@@ -351,7 +351,9 @@ static const char *judge(const struct passage *self) {
     const struct htw__relay_request *request = &self->request;
     char topic[HTW__TOPIC_NAME_SIZE];
     if (self->from.level != HTW__RELAY_INPUT)
-        return request->is_cancel ? "htw-cancel in a bucket, where no relay puts it" : NULL;
+        return request->is_cancel || request->ask >= 0
+                   ? "htw-cancel or htw-ask in a bucket, where no relay puts it"
+                   : NULL;
     if (self->record->header_count > HTW__RELAY_HEADERS_MAX)
         return "more than 99 990 headers";
     if (request->own != NULL)
@@ -392,8 +394,8 @@ static int pass_on(struct passage *passage) {
         else if (poison->is_bad && why == NULL)
             why = poison->reason;
     }
-    if (why == NULL && is_input && request->is_cancel)
-        return htw__index_cancel(self, stripe, request);
+    if (why == NULL && is_input && (request->is_cancel || request->only_asks))
+        return request->is_cancel ? htw__index_cancel(self, stripe, request) : 0;
     if (why == NULL)
         why = judge(passage);
     if (why == NULL && is_input && request->recurs) {

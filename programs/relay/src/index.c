@@ -20,38 +20,82 @@ static struct htw__source source_of(const struct htw__stripe *stripe) {
 
 /* ---- the topic: the hash is the key; offset and deadline are the value, the high bytes first, whatever machine wrote them */
 
-/* With an offset of HTW__IDS_NONE the entry is removed. */
-static int publish(struct htw__relay *self, struct htw__stripe *stripe,
-                   const struct htw__index_entry *entry) {
-    const uint64_t key = htobe64(entry->hash);
-    const uint64_t value[] = { htobe64((uint64_t)entry->offset),
-                               htobe64((uint64_t)entry->deadline_ms) };
-    struct htw__outgoing outgoing = { .partition = -1,
-                                      .bucket = source_of(stripe),
-                                      .from = source_of(stripe),
-                                      .record = { .key = { &key, sizeof(key) } } };
-    if (entry->offset >= 0)
-        outgoing.record.value = (struct htw__bytes) { value, sizeof(value) };
+static int publish(struct htw__relay *self, struct htw__stripe *stripe, struct htw__bytes key,
+                   struct htw__bytes value) {
+    const struct htw__outgoing outgoing = { .partition = -1,
+                                            .bucket = source_of(stripe),
+                                            .from = source_of(stripe),
+                                            .record = { .key = key, .value = value } };
     stripe->input_is_dirty = true; /* so that it is committed */
     return self->transport->publish(self->transport, &outgoing);
 }
 
+/* With an offset of HTW__IDS_NONE the entry is removed. */
+static int publish_entry(struct htw__relay *self, struct htw__stripe *stripe,
+                         const struct htw__index_entry *entry) {
+    const uint64_t key = htobe64(entry->hash);
+    const uint64_t value[] = { htobe64((uint64_t)entry->offset),
+                               htobe64((uint64_t)entry->deadline_ms) };
+    return publish(self, stripe, (struct htw__bytes) { &key, sizeof(key) },
+                   entry->offset >= 0 ? (struct htw__bytes) { value, sizeof(value) }
+                                      : (struct htw__bytes) { NULL, 0 });
+}
+
 static int erase(struct htw__relay *self, struct htw__stripe *stripe, uint64_t hash) {
     htw__ids_remove(&stripe->ids, hash);
-    return publish(self, stripe, &(struct htw__index_entry) { hash, HTW__IDS_NONE, 0 });
+    return publish_entry(self, stripe, &(struct htw__index_entry) { hash, HTW__IDS_NONE, 0 });
+}
+
+/* False: there are not so many. */
+static bool read_numbers(struct htw__bytes bytes, uint64_t *numbers, size_t count) {
+    if (bytes.bytes == NULL || bytes.size != count * sizeof(*numbers))
+        return false;
+    memcpy(numbers, bytes.bytes, bytes.size);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = be64toh(numbers[i]);
+    return true;
 }
 
 bool htw__index_parse(const struct htw__relay_record *record, struct htw__index_entry *ret_entry) {
     uint64_t key, value[2];
-    if (record->key.bytes == NULL || record->key.size != sizeof(key))
+    if (!read_numbers(record->key, &key, 1))
         return false;
-    memcpy(&key, record->key.bytes, sizeof(key));
-    *ret_entry = (struct htw__index_entry) { be64toh(key), HTW__IDS_NONE, 0 };
-    if (record->value.bytes == NULL || record->value.size != sizeof(value))
-        return true;
-    memcpy(value, record->value.bytes, sizeof(value));
-    ret_entry->offset = (int64_t)(be64toh(value[0]) & INT64_MAX);
-    ret_entry->deadline_ms = (int64_t)(be64toh(value[1]) & INT64_MAX);
+    *ret_entry = (struct htw__index_entry) { key, HTW__IDS_NONE, 0 };
+    if (read_numbers(record->value, value, 2)) {
+        ret_entry->offset = (int64_t)(value[0] & INT64_MAX);
+        ret_entry->deadline_ms = (int64_t)(value[1] & INT64_MAX);
+    }
+    return true;
+}
+
+/* ---- answers: in the same topic under a key that no entry has; a relay that does not know them passes them over */
+
+#define ANSWER htw__bytes_of("answer")
+
+enum { IS_DONE = 1, IS_SURE = 2 };
+
+int htw__index_answer(struct htw__relay *self, struct htw__stripe *stripe,
+                      const struct htw__relay_request *request, int64_t offset, int64_t before,
+                      int64_t flags) {
+    int64_t flags_now;
+    int64_t now = htw__ids_find(&stripe->ids, request->hash, &flags_now);
+    /* Its own, again: without transactions it may have been entered, and not been answered. */
+    bool is_done = now != before || flags_now != flags || now == offset;
+    bool is_sure = flags == 0 && self->options.owner != NULL;
+    const uint64_t value[] = { htobe64((uint64_t)request->ask), htobe64((uint64_t)before),
+                               htobe64((is_done ? IS_DONE : 0) | (is_sure ? IS_SURE : 0)) };
+    return publish(self, stripe, ANSWER, (struct htw__bytes) { value, sizeof(value) });
+}
+
+bool htw__index_parse_answer(const struct htw__relay_record *record,
+                             struct htw__index_answer *ret_answer) {
+    uint64_t value[3];
+    if (!htw__bytes_are_equal(record->key, ANSWER) || !read_numbers(record->value, value, 3))
+        return false;
+    *ret_answer = (struct htw__index_answer) { .ask = (int64_t)value[0],
+                                               .offset = (int64_t)value[1],
+                                               .is_done = (value[2] & IS_DONE) != 0,
+                                               .is_sure = (value[2] & IS_SURE) != 0 };
     return true;
 }
 
@@ -145,7 +189,7 @@ int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe, uint64
     int64_t found = find_waiting(stripe, hash, &is_waiting);
     self->open[HTW__CHANNEL_FILE].cancelled += is_waiting && found != offset;
     htw__ids_put(&stripe->ids, hash, offset, 0);
-    return publish(self, stripe, &(struct htw__index_entry) { hash, offset, last_ms });
+    return publish_entry(self, stripe, &(struct htw__index_entry) { hash, offset, last_ms });
 }
 
 /* ---- what leaves */

@@ -22,6 +22,11 @@
  * topic or by retention, the stripe is not taken over. An option of the operator takes it over all the same: then a record
  * that came before that, and has no entry, is not dropped.
  *
+ * QUESTIONS. A record of the input with htw-ask is done as any other; then its partition of the topic gets an ANSWER, in the
+ * same transaction: which record waited under its key and id, and whether that has changed. So an answer that can be
+ * read is that of the owner of the stripe, and an aborted one is given again by the successor. Without transactions a relay that
+ * has lost the stripe may answer, too: so no answer is sure then. All answers have one key, of which compaction leaves the last.
+ *
  * STALE ENTRIES. A crash between the two leaves an entry whose record was delivered. It must not let a htw-if-offset
  * through, which would deliver twice. So an entry whose time is over when a stripe is taken over, or whose record may be in
  * level 0, is UNSURE until its record comes out of a bucket: too late for htw-if-offset. When the clock of the stripe has
@@ -46,6 +51,22 @@ struct htw__index_entry {
     int64_t offset, deadline_ms;
 };
 bool htw__index_parse(const struct htw__relay_record *record, struct htw__index_entry *ret_entry);
+
+/* What an answer says. */
+struct htw__index_answer {
+    int64_t ask;
+    int64_t offset; /* what waited, as the index has it; HTW__IDS_NONE: nothing did */
+    bool is_done;   /* it is cancelled or replaced */
+    bool is_sure;   /* it was not delivered before, and is not */
+};
+bool htw__index_parse_answer(const struct htw__relay_record *record,
+                             struct htw__index_answer *ret_answer);
+
+/* Answers what became of a request at `offset` of the input, before which the index had `before` with these flags. Returns 0 or
+ * a negative errno. */
+int htw__index_answer(struct htw__relay *relay, struct htw__stripe *stripe,
+                      const struct htw__relay_request *request, int64_t offset, int64_t before,
+                      int64_t flags);
 
 /* Frees it. */
 void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);

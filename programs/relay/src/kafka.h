@@ -262,11 +262,10 @@ void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue);
 /* Waits for the answer to a request of an administrator. NULL: none came. */
 rd_kafka_event_t *htw__client_await(rd_kafka_queue_t *queue, int timeout_ms);
 
-/* What became of a record of HTW__CLIENT_CHANGE. It leads here by its opaque. */
+/* What became of records of HTW__CLIENT_CHANGE. They lead here by their opaque. */
 struct htw__sent {
-    bool is_done;
-    rd_kafka_resp_err_t error;
-    int64_t offset;
+    int left;                  /* to be acknowledged */
+    rd_kafka_resp_err_t error; /* the first one */
 };
 
 /* ---- setup.c */
@@ -316,6 +315,15 @@ rd_kafka_topic_partition_list_t *htw__topics_list(const struct htw__kafka *kafka
 int32_t htw__topics_partition(const struct htw__kafka *kafka, struct htw__source source);
 bool htw__topics_source(const struct htw__kafka *kafka, const char *topic, int32_t partition,
                         struct htw__source *ret_source);
+
+/* How many partitions a topic has, for a command. The client that will read or write asks: so it knows the leaders when it
+ * begins, and does not look for them only once a second. Returns that, or -EIO: `error` says why. */
+int32_t htw__topics_count(struct htw__kafka *kafka, rd_kafka_t *client, uint32_t level);
+
+/* Lists so many partitions, and asks for offsets of all. NULL: `error` says why, or `count` is an error. */
+rd_kafka_topic_partition_list_t *htw__topics_offsets(struct htw__kafka *kafka,
+                                                     enum htw__lookup_offsets which, uint32_t level,
+                                                     int32_t count);
 
 /* ---- member.c */
 

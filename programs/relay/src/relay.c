@@ -161,13 +161,18 @@ static void begin_to_catch_up(const struct htw__relay *self, struct htw__stripe 
     stripe->catch_up_since = self->now_ms;
 }
 
+/* FILE is committed soon. */
+static void hurry(struct htw__relay *self) {
+    if (self->now_ms < self->soonest_ms)
+        self->soonest_ms = self->now_ms;
+}
+
 /* All of the input before `offset` was read. */
 static void note_read(struct htw__relay *self, struct htw__stripe *stripe, int64_t offset) {
     if (stripe->catch_up != HTW__CATCH_UP_READING || offset < stripe->catch_up_end)
         return;
     stripe->catch_up = HTW__CATCH_UP_READ;
-    if (self->now_ms < self->soonest_ms) /* so that the commit comes soon */
-        self->soonest_ms = self->now_ms;
+    hurry(self);
 }
 
 enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
@@ -250,7 +255,12 @@ static int take_input(struct htw__relay *self, struct htw__stripe *stripe, struc
     stripe->read_ms = record->timestamp_ms;
     htw__relay_work_of(self, from)->received++;
     htw__request_parse(record, &request);
+    int64_t flags, found = htw__ids_find(&stripe->ids, request.hash, &flags);
     int error = htw__relay_pass_on(self, from, record, &request);
+    if (error == 0 && request.why == NULL && request.ask >= 0) {
+        error = htw__index_answer(self, stripe, &request, record->offset, found, flags);
+        hurry(self);
+    }
     note_read(self, stripe, record->offset + 1);
     return error;
 }

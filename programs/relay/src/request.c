@@ -30,6 +30,7 @@ enum name {
     ZONE,
     UNTIL,
     CATCH_UP,
+    ASK,
     NAMES,
     NONE = NAMES
 };
@@ -64,7 +65,7 @@ static const struct {
     [DELAY] = ONE("htw-delay", LETTER),
     [DELIVER_TO] = ONE("htw-deliver-to", INPUT | BUCKET | LETTER),
     [ID] = ONE("htw-id", INPUT | BUCKET | TOPIC | LETTER),
-    [CANCEL] = ONE("htw-cancel", LETTER),
+    [CANCEL] = ONE("htw-cancel", INPUT | LETTER),
     [DELIVERED_FOR] = { TEXT("htw-delivered-for"), NULL, NULL, BUCKET | LETTER },
     [REASON] = { TEXT("htw-reason"), NULL, NULL, BUCKET | TOPIC | OLD_LETTER },
     [SOURCE] = { TEXT("htw-source"), NULL, NULL, BUCKET },
@@ -78,6 +79,7 @@ static const struct {
     [ZONE] = ONE("htw-zone", INPUT | BUCKET | LETTER),
     [UNTIL] = ONE("htw-until", INPUT | BUCKET | LETTER),
     [CATCH_UP] = ONE("htw-catch-up", INPUT | BUCKET | LETTER),
+    [ASK] = ONE("htw-ask", LETTER),
 #undef TEXT
 #undef ONE
 #undef OWN
@@ -170,7 +172,8 @@ static const char *read_recurrence(const struct htw__header *const found[NAMES],
 static const char *parse(const struct htw__relay_record *record,
                          struct htw__relay_request *ret_request) {
     const struct htw__header *found[NAMES] = { NULL };
-    *ret_request = (struct htw__relay_request) { .offset = -1, .if_offset = -1, .counted_ms = -1 };
+    *ret_request =
+        (struct htw__relay_request) { .offset = -1, .if_offset = -1, .counted_ms = -1, .ask = -1 };
     if (record->has_unread_headers)
         return "its headers cannot be read, and are not here: there are more than 100 000";
     for (size_t i = 0; i < record->header_count; i++) {
@@ -190,8 +193,11 @@ static const char *parse(const struct htw__relay_record *record,
                    : "htw-retry-at is not a number of milliseconds";
     }
     ret_request->is_cancel = found[CANCEL] != NULL;
-    const char *why =
-        ret_request->is_cancel ? NULL : read_deadline(record, found, &ret_request->wanted_ms);
+    ret_request->only_asks = found[ASK] != NULL && found[CANCEL] == NULL &&
+                             found[DELIVER_AT] == NULL && found[DELAY] == NULL;
+    const char *why = ret_request->is_cancel || ret_request->only_asks
+                          ? NULL
+                          : read_deadline(record, found, &ret_request->wanted_ms);
     if (why != NULL)
         return why;
     ret_request->deadline_ms = ret_request->wanted_ms;
@@ -219,6 +225,8 @@ static const char *parse(const struct htw__relay_record *record,
     if (found[IF_OFFSET] != NULL &&
         (found[ID] == NULL || !parse_offset(found[IF_OFFSET]->value, &ret_request->if_offset)))
         return "htw-if-offset is not an offset, or there is no htw-id";
+    if (found[ASK] != NULL && (id == NULL || !parse_offset(found[ASK]->value, &ret_request->ask)))
+        return "htw-ask is not a number, or there is neither htw-id nor htw-cancel";
     if (found[DELIVER_TO] != NULL) {
         if (!is_topic_name(found[DELIVER_TO]->value))
             return "htw-deliver-to is not the name of a topic";
@@ -307,9 +315,12 @@ void htw__headers_to_retry(struct htw__headers *self, const struct htw__relay_re
     add_number(self, RETRY_AT, retry_ms, 0);
 }
 
-void htw__headers_to_move(struct htw__headers *self, const struct htw__relay_record *record,
-                          int64_t to_ms, int64_t if_offset) {
+void htw__headers_to_ask(struct htw__headers *self, const struct htw__relay_record *record,
+                         int64_t ask, int64_t to_ms, int64_t if_offset) {
     copy(self, record, INPUT, false);
-    add_number(self, DELIVER_AT, to_ms, 0);
-    add_number(self, IF_OFFSET, if_offset, 1);
+    add_number(self, ASK, ask, 0);
+    if (if_offset < 0)
+        return;
+    add_number(self, DELIVER_AT, to_ms, 1);
+    add_number(self, IF_OFFSET, if_offset, 2);
 }

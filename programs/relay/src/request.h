@@ -8,6 +8,8 @@
  *     htw-id          a name for it, by which it can be cancelled
  *     htw-cancel      the record cancels the one of this id, with the same key; a time beside it means nothing
  *     htw-if-offset   the record is for the place of the one with its id that has this offset in the input
+ *     htw-ask         a number: the relay answers under it what became of the record (index.h). Without a time or
+ *                     htw-cancel, the record only asks
  *     htw-every, htw-cron, htw-zone, htw-until, htw-catch-up: it comes again (recurrence.h)
  *
  * A record in a bucket has the same headers, except that htw-delay has become htw-deliver-at. So the
@@ -38,6 +40,8 @@ struct htw__relay_request {
     int64_t deadline_ms; /* when it leaves its bucket */
     int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
     bool is_cancel;
+    bool only_asks;       /* it asks what waits under its id, and changes nothing */
+    int64_t ask;          /* the number of the answer that is wanted; -1: none is */
     bool has_time;        /* what recurs need not */
     int64_t offset;       /* of a record in a bucket: that in the input; -1: none */
     int64_t if_offset;    /* it is for the place of the one with this offset alone; -1: any */
@@ -89,8 +93,8 @@ void htw__headers_of_letter(struct htw__headers *headers, const struct htw__rela
 void htw__headers_to_retry(struct htw__headers *headers, const struct htw__relay_record *record,
                            const char *reason, int64_t retry_ms);
 
-/* To the input, for another time, and for its own place alone. */
-void htw__headers_to_move(struct htw__headers *headers, const struct htw__relay_record *record,
-                          int64_t to_ms, int64_t if_offset);
+/* To the input, with a question. With `if_offset` >= 0: for another time, and for its own place alone. */
+void htw__headers_to_ask(struct htw__headers *headers, const struct htw__relay_record *record,
+                         int64_t ask, int64_t to_ms, int64_t if_offset);
 
 #endif /* HTW_RELAY_REQUEST_H */

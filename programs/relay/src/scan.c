@@ -6,10 +6,7 @@
 #include "memory.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-
-#define ASK_MS 10000
 
 /* For more of a partition: a relay that was killed leaves a transaction open for so long. */
 #define PATIENCE_MS 25000
@@ -46,46 +43,6 @@ static const char *topic_of(const struct scan *self, uint32_t level) {
     return self->kafka->topics.names[level];
 }
 
-/* ---- asking */
-
-/* Lists the partitions of a topic, and asks. Brokers that have just got a partition do not know it yet. Of positions, what is not
- * committed yet does not count: nothing has happened, then. NULL: no answer. */
-static rd_kafka_topic_partition_list_t *ask(struct scan *self, enum htw__lookup_offsets which,
-                                            uint32_t level) {
-    int64_t begin_ms = htw__clock_monotonic_ms();
-    rd_kafka_topic_partition_list_t *list =
-        rd_kafka_topic_partition_list_new((int)self->counts[level]);
-    rd_kafka_topic_partition_list_add_range(list, topic_of(self, level), 0,
-                                            (int32_t)self->counts[level] - 1);
-    rd_kafka_resp_err_t error;
-    while ((error = htw__lookup_offsets(self->kafka->admin, which, list, ASK_MS)) != 0 &&
-           htw__clock_monotonic_ms() - begin_ms <= ASK_MS && !htw__kafka_is_stopping(self->kafka))
-        poll(NULL, 0, POLL_MS);
-    if (error == 0)
-        return list;
-    htw__kafka_fail(self->kafka, "no answer for the %s of %s: %s",
-                    which == HTW__LOOKUP_ENDS ? "ends" : "positions", topic_of(self, level),
-                    rd_kafka_err2str(error));
-    rd_kafka_topic_partition_list_destroy(list);
-    return NULL;
-}
-
-/* How many partitions there are. A new stripe may have no buckets yet. The reader asks: so it knows the leaders when it
- * begins to read, and does not look for them only once a second. */
-static int count_parts(struct scan *self, uint32_t level) {
-    const char *topic = topic_of(self, level);
-    int32_t count = htw__lookup_now(self->kafka->readers[0], topic, ASK_MS, NULL);
-    if (count <= 0)
-        return htw__kafka_fail(self->kafka,
-                               count == 0         ? "topic %s does not exist"
-                               : count == -EACCES ? "topic %s: not allowed to see it"
-                                                  : "no answer from the brokers for %s",
-                               topic);
-    self->counts[level] = (uint32_t)count;
-    self->parts[level] = htw__memory((size_t)count * sizeof(struct part));
-    return 0;
-}
-
 /* Beside the positions of the input stand the sizes. */
 static bool keep_position(struct scan *self, uint32_t level,
                           const rd_kafka_topic_partition_t *one) {
@@ -108,12 +65,15 @@ static bool keep_position(struct scan *self, uint32_t level,
     return error == 0 || error == -ENOENT;
 }
 
+/* A new stripe may have no buckets yet. Of positions, what is not committed yet does not count: nothing has happened, then. */
 static int read_positions(struct scan *self, uint32_t level) {
-    if (count_parts(self, level) != 0)
-        return -EIO;
-    rd_kafka_topic_partition_list_t *list = ask(self, HTW__LOOKUP_POSITIONS, level);
+    int32_t count = htw__topics_count(self->kafka, self->kafka->readers[0], level);
+    rd_kafka_topic_partition_list_t *list =
+        htw__topics_offsets(self->kafka, HTW__LOOKUP_POSITIONS, level, count);
     if (list == NULL)
         return -EIO;
+    self->counts[level] = (uint32_t)count;
+    self->parts[level] = htw__memory((size_t)count * sizeof(struct part));
     for (int i = 0; i < list->cnt; i++)
         if (!keep_position(self, level, &list->elems[i]))
             htw__kafka_fail(self->kafka,
@@ -146,7 +106,8 @@ static bool is_later(struct scan *self, uint32_t level, int32_t partition) {
 /* Lists what is to be read, from where. A bucket without a position has never been written to. */
 static int begin_level(struct scan *self, uint32_t level,
                        rd_kafka_topic_partition_list_t *ret_wanted) {
-    rd_kafka_topic_partition_list_t *list = ask(self, HTW__LOOKUP_ENDS, level);
+    rd_kafka_topic_partition_list_t *list =
+        htw__topics_offsets(self->kafka, HTW__LOOKUP_ENDS, level, (int32_t)self->counts[level]);
     self->reading = 0;
     for (int i = 0; list != NULL && i < list->cnt; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];
@@ -194,18 +155,23 @@ static void take_record(struct scan *self, struct htw__source from, const struct
         self->visit(self->context, from, &record, &request);
 }
 
+bool htw__scan_is_of(struct htw__kafka *kafka, const rd_kafka_message_t *message, uint32_t level,
+                     struct htw__source *ret_from) {
+    if (message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+        message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+        htw__kafka_fail(kafka, "%s", rd_kafka_message_errstr(message));
+    return (message->err == 0 || message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) &&
+           htw__topics_source(kafka, rd_kafka_topic_name(message->rkt), message->partition,
+                              ret_from) &&
+           ret_from->level == level;
+}
+
 /* What is in an open transaction of the input has not been sent yet; in a level, it may be what was in another place
  * before. */
 static void take(struct scan *self, uint32_t level, const rd_kafka_message_t *message) {
     struct htw__source from;
     bool is_end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-    if (message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
-        message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
-        htw__kafka_fail(self->kafka, "%s", rd_kafka_message_errstr(message));
-    if ((message->err != 0 && !is_end) || /* what mends itself */
-        !htw__topics_source(self->kafka, rd_kafka_topic_name(message->rkt), message->partition,
-                            &from) ||
-        from.level != level)
+    if (!htw__scan_is_of(self->kafka, message, level, &from))
         return;
     struct part *part = &self->parts[level][message->partition];
     if (part->at >= part->end) /* all has come */
@@ -287,7 +253,7 @@ static int scan(struct scan *self, htw__scan_enough *enough) {
             error = read_level(self, level - 1);
         if (error != 0 || self->next_ms == INT64_MAX)
             return error != 0 ? error : 1;
-        if (enough != NULL && enough(self->context, self->until_ms))
+        if (enough(self->context, self->until_ms))
             return 0;
         int64_t until_ms = self->until_ms + step_ms;
         self->until_ms = until_ms > self->next_ms ? until_ms : self->next_ms;
@@ -298,7 +264,7 @@ int htw__scan(struct htw__kafka *kafka, int64_t until_ms, htw__scan_visit *visit
               htw__scan_enough *enough, void *context) {
     struct scan self = { .kafka = kafka, .visit = visit, .context = context };
     int64_t soon_ms = htw__clock_realtime_ms() + SOON_MS;
-    self.until_ms = enough == NULL ? INT64_MAX : until_ms > soon_ms ? until_ms : soon_ms;
+    self.until_ms = until_ms > soon_ms ? until_ms : soon_ms;
     int result = scan(&self, enough);
     for (size_t i = 0; i < HTW__RELAY_SOURCES; i++)
         free(self.parts[i]);

@@ -28,9 +28,13 @@ typedef void htw__scan_visit(void *context, struct htw__source from,
 /* Whether all that is due before a time is enough. */
 typedef bool htw__scan_enough(void *context, int64_t until_ms);
 
-/* Scans, at first what is due before `until_ms`, then more and more, until that is enough (NULL: it is not). `kafka` is opened,
- * and not started; it knows the sizes of the levels afterwards. Returns 1: all was read; 0; or -EIO: `error` says why. */
+/* Scans, at first what is due before `until_ms`, then more and more, until that is enough. `kafka` is opened, and not started; it
+ * knows the sizes of the levels afterwards. Returns 1: all was read; 0; or -EIO: `error` says why. */
 int htw__scan(struct htw__kafka *kafka, int64_t until_ms, htw__scan_visit *visit,
               htw__scan_enough *enough, void *context);
+
+/* Whether what was read is a record of a level, or the end of a partition there. An error that does not mend itself is noted. */
+bool htw__scan_is_of(struct htw__kafka *kafka, const rd_kafka_message_t *message, uint32_t level,
+                     struct htw__source *ret_from);
 
 #endif /* HTW_RELAY_SCAN_H */

@@ -9,9 +9,14 @@
  */
 #include "kafka.h"
 
+#include "../../../src/base/clock.h"
+
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
+#define ASK_MS 10000
+#define AGAIN_MS 100
 #define LOOK_MS 500
 #define INTRODUCE_MS 5000
 
@@ -88,6 +93,40 @@ bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_
 }
 
 /* ---- asking */
+
+int32_t htw__topics_count(struct htw__kafka *self, rd_kafka_t *client, uint32_t level) {
+    const char *topic = self->topics.names[level];
+    int32_t count = htw__lookup_now(client, topic, ASK_MS, NULL);
+    return count > 0 ? count
+                     : htw__kafka_fail(self,
+                                       count == 0         ? "topic %s does not exist"
+                                       : count == -EACCES ? "topic %s: not allowed to see it"
+                                                          : "no answer from the brokers for %s",
+                                       topic);
+}
+
+/* Brokers that have just got a partition do not know it yet. */
+rd_kafka_topic_partition_list_t *htw__topics_offsets(struct htw__kafka *self,
+                                                     enum htw__lookup_offsets which, uint32_t level,
+                                                     int32_t count) {
+    if (count <= 0)
+        return NULL;
+    const char *topic = self->topics.names[level];
+    int64_t begin_ms = htw__clock_monotonic_ms();
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(count);
+    rd_kafka_topic_partition_list_add_range(list, topic, 0, count - 1);
+    rd_kafka_resp_err_t error;
+    while ((error = htw__lookup_offsets(self->admin, which, list, ASK_MS)) != 0 &&
+           htw__clock_monotonic_ms() - begin_ms <= ASK_MS && !htw__kafka_is_stopping(self))
+        poll(NULL, 0, AGAIN_MS);
+    if (error == 0)
+        return list;
+    htw__kafka_fail(self, "no answer for the %s of %s: %s",
+                    which == HTW__LOOKUP_ENDS ? "ends" : "positions", topic,
+                    rd_kafka_err2str(error));
+    rd_kafka_topic_partition_list_destroy(list);
+    return NULL;
+}
 
 void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *client) {
     for (uint32_t level = 0; level < HTW__RELAY_INPUT; level++)

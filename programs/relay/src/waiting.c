@@ -82,7 +82,7 @@ static bool arrive(struct htw__relay_ids *ids, uint64_t hash,
     int64_t found = htw__ids_find(ids, hash, NULL);
     if (request->is_cancel)
         htw__ids_remove(ids, hash);
-    if (request->is_cancel ||
+    if (request->is_cancel || request->only_asks ||
         (request->if_offset >= 0 && found != request->if_offset && found != offset))
         return false;
     htw__ids_put(ids, hash, offset, 0);
@@ -117,16 +117,10 @@ static bool has_text(struct htw__bytes bytes, const char *text) {
     return bytes.bytes != NULL && memmem(bytes.bytes, bytes.size, text, strlen(text)) != NULL;
 }
 
-static bool has_id(const struct htw__waiting_key *key, const struct htw__relay_request *request,
-                   struct htw__bytes id) {
-    char print[24];
-    snprintf(print, sizeof(print), "@%016" PRIx64, key->print);
-    return htw__bytes_are_equal(request->id, id) || htw__bytes_are_equal(htw__bytes_of(print), id);
-}
-
-static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
-                      const struct htw__relay_record *record,
-                      const struct htw__relay_request *request) {
+static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting *row) {
+    const struct htw__waiting_key *key = &row->key;
+    const struct htw__relay_record *record = row->record;
+    const struct htw__relay_request *request = &row->request;
     if (key->wanted_ms < filter->from_ms || key->wanted_ms >= filter->until_ms ||
         (filter->key != NULL && !htw__bytes_are_equal(record->key, htw__bytes_of(filter->key))))
         return false;
@@ -135,9 +129,31 @@ static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw
     if (filter->text != NULL && !has_text(record->value, filter->text) &&
         !has_text(record->key, filter->text) && !has_text(request->id, filter->text))
         return false;
-    if (filter->id.bytes != NULL && !has_id(key, request, filter->id))
-        return false;
     return htw__waiting_key_compare(key, &filter->after) > 0;
+}
+
+/* ---- a row */
+
+bool htw__waiting_make(struct htw__source from, const struct htw__relay_record *record,
+                       const struct htw__relay_request *request, struct htw__waiting *ret_row) {
+    *ret_row = (struct htw__waiting) { .from = from, .record = record, .request = *request };
+    struct htw__relay_request *made = &ret_row->request;
+    if (made->is_letter)
+        made->wanted_ms = made->deadline_ms;
+    if (request->why != NULL || /* what is bad goes to the dead letters */
+        (made->recurs && !made->has_time &&
+         (htw__recurrence_next(&made->recurrence, made->wanted_ms, &made->wanted_ms) != 0 ||
+          made->wanted_ms == HTW__RECURRENCE_NONE)))
+        return false;
+    ret_row->key = key_of(record, made);
+    return true;
+}
+
+struct htw__waiting htw__waiting_copy(const struct htw__waiting *row) {
+    struct htw__waiting copy = *row;
+    copy.record = htw__record_copy(row->record, htw__memory(htw__record_copy_size(row->record)));
+    copy.request = htw__request_of_copy(&row->request, row->record, copy.record);
+    return copy;
 }
 
 /* ---- a page */
@@ -206,30 +222,17 @@ static void reserve(struct htw__waiting_page *self) {
 void htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
                            const struct htw__relay_record *record,
                            const struct htw__relay_request *found) {
-    if (!htw__waiting_judge(&self->ids, from, record, found) || found->why != NULL)
-        return; /* what is bad goes to the dead letters */
-    struct htw__relay_request request = *found;
-    if (request.is_letter)
-        request.wanted_ms = request.deadline_ms;
-    if (request.recurs && !request.has_time &&
-        (htw__recurrence_next(&request.recurrence, request.wanted_ms, &request.wanted_ms) != 0 ||
-         request.wanted_ms == HTW__RECURRENCE_NONE))
-        return;
-    const struct htw__waiting_key key = key_of(record, &request);
-    if (!is_wanted(&self->filter, &key, record, &request))
+    struct htw__waiting row;
+    if (!htw__waiting_judge(&self->ids, from, record, found) ||
+        !htw__waiting_make(from, record, found, &row) || !is_wanted(&self->filter, &row))
         return;
     self->found++;
     /* After the last one of a full page nothing is kept. */
-    if (self->has_more && htw__waiting_key_compare(&key, &self->last) > 0)
+    if (self->has_more && htw__waiting_key_compare(&row.key, &self->last) > 0)
         return;
     reserve(self);
-    size_t size = htw__record_copy_size(record);
-    self->bytes += size;
-    struct htw__waiting *row = &self->rows[self->count++];
-    *row = (struct htw__waiting) { .key = key,
-                                   .from = from,
-                                   .record = htw__record_copy(record, htw__memory(size)) };
-    row->request = htw__request_of_copy(&request, record, row->record);
+    self->bytes += htw__record_copy_size(record);
+    self->rows[self->count++] = htw__waiting_copy(&row);
 }
 
 bool htw__waiting_page_is_full(void *page, int64_t until_ms) {

@@ -3,7 +3,7 @@
  * waiting.h - pages of what waits: of the records that a scan finds (scan.h), those that are wanted, and of these
  * the N that are due first.
  *
- * IDENTITY. Offsets change with each demotion, and a htw-id need not be the only one of its kind. What stays is what
+ * IDENTITY. Offsets change with each demotion, and not all have a htw-id. What stays is what
  * the producer wrote. So a record is known by the time that it waits for and the hash of all that it says; records are
  * ordered by these two. A record that is found twice, because it moved while the scan ran, has the same two, and is one.
  * So are records that are the same in everything.
@@ -43,6 +43,13 @@ struct htw__waiting {
     struct htw__relay_request request;
 };
 
+/* What a record that was found is; it leads into that. False: it is a bad one, or does not come again. */
+bool htw__waiting_make(struct htw__source from, const struct htw__relay_record *record,
+                       const struct htw__relay_request *request, struct htw__waiting *ret_row);
+
+/* The same with a copy of the record, which free() frees. */
+struct htw__waiting htw__waiting_copy(const struct htw__waiting *row);
+
 /* What is wanted. */
 struct htw__waiting_filter {
     int64_t from_ms,
@@ -50,7 +57,6 @@ struct htw__waiting_filter {
     const char *to;   /* NULL: any topic */
     const char *key;  /* NULL: any */
     const char *text; /* in the value, the key or the htw-id; NULL: none */
-    struct htw__bytes id;          /* a htw-id, or '@' and the 16 digits of `print`; absent: any */
     struct htw__waiting_key after; /* those that come later in the order */
 };
 

@@ -2,22 +2,17 @@
 /* actions.c - `htw relay list`, `show`, `cancel` and `move`: what waits, read from the topics and changed by records. */
 #include "actions.h"
 
-#include "../../../../src/base/clock.h"
-#include "../change.h"
+#include "../ask.h"
 #include "../scan.h"
 #include "../../../kit/json.h"
 #include "../../../kit/command_line.h"
 #include "../../../kit/terminal.h"
+#include "../../../kit/visible.h"
 #include "rows.h"
 
-#include <errno.h>
 #include <inttypes.h>
-
-/* How long a relay may take to read a change: it may be busy, or just starting. */
-#define AWAIT_MS 20000
-
-/* More records of one id are not told one by one. */
-#define ALIKE_MAX 20
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- list */
 
@@ -64,116 +59,105 @@ static int list(struct htw__kafka *kafka, const struct htw__relay_command *comma
     return result;
 }
 
-/* ---- show */
+/* ---- show, cancel and move: an id */
 
-static int find(struct htw__kafka *kafka, struct htw__bytes id, struct htw__waiting_page *page) {
-    struct htw__waiting_filter filter = HTW__WAITING_ALL;
-    filter.id = id;
-    htw__waiting_page_init(page, &filter, ALIKE_MAX);
-    int result = htw__scan(kafka, 0, add_to_page, NULL, page);
-    htw__waiting_page_end(page);
-    return result < 0 ? result : 0;
-}
-
-/* ---- cancel and move */
-
-/* By enum htw__change; of what is sure, what it was. */
-static const char *const states[][2] = {
-    [HTW__CHANGE_SURE] = { "sure", NULL },
-    [HTW__CHANGE_LATE] = { "late", "this may have come too late: the record is due too soon" },
-    [HTW__CHANGE_UNREAD] = { "unread",
-                             "sent, and no relay has read it yet: it counts if one does in time" },
+/* What became of a cancel or a move. */
+static const struct {
+    const char *word, *sentence;
+} states[] = {
+    [HTW__REPLY_FOUND] = { "sure", "" },
+    [HTW__REPLY_UNSURE] = { "unsure", ", perhaps too late: it is due now, or its relay has just "
+                                      "started, or runs with --at-least-once" },
+    [HTW__REPLY_SILENT] = { "unread", " if a relay reads this in time: none has answered yet" },
 };
 
-static void report(const struct htw__waiting *victim, const struct htw__relay_command *command,
-                   enum htw__change state) {
+static enum htw__relay_result report(const struct htw__relay_command *command, const char *id,
+                                     enum htw__reply reply) {
+    bool moves = command->action == HTW__RELAY_MOVE;
     char time[HTW__ROWS_MOMENT_SIZE];
+    struct htw__json json = { .out = command->out };
     if (command->json) {
-        struct htw__json json = { .out = command->out };
         htw__json_begin(&json, NULL, '{');
-        htw__json_bytes(&json, "id", victim->request.id.bytes, victim->request.id.size);
-        htw__json_exact(&json, "time_ms", victim->key.wanted_ms);
-        htw__json_word(&json, "state", states[state][0]);
+        htw__json_text(&json, "id", id);
+        if (moves)
+            htw__json_exact(&json, "time_ms", command->to_ms);
+        htw__json_word(&json, "state", states[reply].word);
         htw__json_end(&json, '}');
         putc('\n', command->out);
-        return;
+    } else {
+        htw__text_print(stdout, id, strlen(id), SIZE_MAX);
+        printf(": %s%s%s\n", moves ? "moved to " : "cancelled",
+               moves ? htw__rows_moment(command->to_ms, time) : "", states[reply].sentence);
     }
-    htw__rows_print_id(victim);
-    printf(", due at %s: %s\n", htw__rows_moment(victim->key.wanted_ms, time),
-           state != HTW__CHANGE_SURE            ? states[state][1]
-           : command->action == HTW__RELAY_MOVE ? "moved"
-                                                : "cancelled");
+    return reply == HTW__REPLY_FOUND ? HTW__RELAY_DONE : HTW__RELAY_UNSURE;
 }
 
-/* Why it cannot be changed; NULL: it can. */
-static const char *why_not(const struct htw__waiting_page *page) {
-    const struct htw__waiting *victim = &page->rows[0];
-    if (page->count > 1)
-        return "several records have this id; list prints them, and @ and its digits names one of "
-               "them";
-    if (victim->request.id.bytes == NULL)
-        return "this record has no htw-id, so it cannot be changed";
-    if (victim->request.is_letter)
-        return "this record is a dead letter";
-    return NULL;
+static enum htw__relay_result refuse(const struct htw__kafka *kafka, const char *id,
+                                     enum htw__relay_result result,
+                                     char reason[HTW__RELAY_REASON_SIZE]) {
+    snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %.300s: %s", kafka->options.input, id,
+             result == HTW__RELAY_MISSING
+                 ? "no record waits that has this id and this key"
+                 : "not moved: it was changed at the same time, or may be delivered already");
+    return result;
 }
 
-/* Others may have changed the record after it was found, so that a move does not count (htw-if-offset): then what was sent is not
- * what waits. What is due has perhaps been delivered already. Returns 1: it counts, 0: it does not, or -errno. */
-static int has_counted(struct htw__kafka *kafka, const struct htw__relay_command *command,
-                       const struct htw__waiting *victim, int64_t offset) {
-    struct htw__waiting_page page;
-    int error = find(kafka, victim->request.id, &page);
-    bool is_found = command->to_ms <= htw__clock_realtime_ms();
-    for (size_t i = 0; i < page.count; i++)
-        is_found = is_found || (page.rows[i].from.stripe == victim->from.stripe &&
-                                htw__change_offset(&page.rows[i]) == offset);
-    htw__waiting_page_fini(&page);
-    return error != 0 ? error : is_found;
+/* A relay has it. */
+static enum htw__relay_result show_or_move(struct htw__kafka *kafka,
+                                           const struct htw__relay_command *command, const char *id,
+                                           struct htw__answer *answer, char *reason) {
+    struct htw__waiting row;
+    int found = htw__ask_fetch(kafka, answer, &row);
+    enum htw__relay_result result = HTW__RELAY_DONE;
+    if (found <= 0)
+        return found < 0 ? HTW__RELAY_FAILED : refuse(kafka, id, HTW__RELAY_MISSING, reason);
+    if (command->action == HTW__RELAY_SHOW) {
+        print_row(&row, command);
+    } else {
+        const struct htw__question question = { *row.record, answer, command->to_ms };
+        enum htw__reply reply = htw__ask(kafka, &question, answer);
+        result = reply == HTW__REPLY_FAILED ? HTW__RELAY_FAILED
+                 : reply == HTW__REPLY_SILENT || answer->is_done
+                     ? report(command, id, reply)
+                     : refuse(kafka, id, HTW__RELAY_REFUSED, reason);
+    }
+    free((void *)(uintptr_t)row.record);
+    return result;
 }
-
-static enum htw__relay_result change(struct htw__kafka *kafka,
-                                     const struct htw__relay_command *command,
-                                     const struct htw__waiting *victim, const char **ret_why) {
-    int64_t offset;
-    bool moves = command->action == HTW__RELAY_MOVE;
-    if (htw__change_send(kafka, victim, moves ? command->to_ms : 0, &offset) != 0)
-        return HTW__RELAY_FAILED;
-    enum htw__change state = htw__change_await(kafka, victim, offset, AWAIT_MS);
-    int counts =
-        moves && state == HTW__CHANGE_SURE ? has_counted(kafka, command, victim, offset) : 1;
-    *ret_why = "not moved: it was changed at the same time";
-    if (counts <= 0)
-        return counts < 0 ? HTW__RELAY_FAILED : HTW__RELAY_REFUSED;
-    report(victim, command, state);
-    return state == HTW__CHANGE_SURE ? HTW__RELAY_DONE : HTW__RELAY_UNSURE;
-}
-
-/* ---- all */
 
 static enum htw__relay_result do_one(struct htw__kafka *kafka,
                                      const struct htw__relay_command *command, const char *id,
                                      char reason[HTW__RELAY_REASON_SIZE]) {
-    struct htw__waiting_page page;
-    enum htw__relay_result result = HTW__RELAY_DONE;
-    if (find(kafka, htw__bytes_of(id), &page) != 0) {
-        result = HTW__RELAY_FAILED;
-    } else if (page.count == 0) {
-        result = HTW__RELAY_MISSING;
-        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: no record waits that has the id %s",
-                 kafka->options.input, id);
-    } else if (command->action == HTW__RELAY_SHOW) {
-        for (size_t i = 0; i < page.count; i++)
-            print_row(&page.rows[i], command);
-    } else {
-        const char *why = why_not(&page);
-        result = why == NULL ? change(kafka, command, &page.rows[0], &why) : HTW__RELAY_REFUSED;
-        if (result == HTW__RELAY_REFUSED)
-            snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
-    }
-    htw__waiting_page_fini(&page);
-    return result;
+    bool cancels = command->action == HTW__RELAY_CANCEL;
+    const struct htw__header header = { htw__bytes_of(cancels ? "htw-cancel" : "htw-id"),
+                                        htw__bytes_of(id) };
+    const char *key = command->filter.key;
+    const struct htw__question question = {
+        .record = { .key = key == NULL ? (struct htw__bytes) { NULL, 0 } : htw__bytes_of(key),
+                    .headers = &header,
+                    .header_count = 1 }
+    };
+    struct htw__answer answer;
+    enum htw__reply reply = HTW__REPLY_NONE;
+    if (header.value.size > 0 &&
+        header.value.size <= HTW__RELAY_ID_MAX) /* a relay takes no other */
+        reply = htw__ask(kafka, &question, &answer);
+    if (reply == HTW__REPLY_NONE)
+        return refuse(kafka, id, HTW__RELAY_MISSING, reason);
+    if (reply == HTW__REPLY_FAILED)
+        return HTW__RELAY_FAILED;
+    if (cancels)
+        return report(command, id, reply);
+    if (reply != HTW__REPLY_SILENT)
+        return show_or_move(kafka, command, id, &answer, reason);
+    htw__kafka_fail(kafka,
+                    "%s: %.300s: partition %u has not answered: does a relay of this version run, "
+                    "and has it the partition? list needs none",
+                    kafka->options.input, id, answer.from.stripe);
+    return HTW__RELAY_FAILED;
 }
+
+/* ---- all */
 
 enum htw__relay_result htw__relay_do(struct htw__kafka *kafka,
                                      const struct htw__relay_command *command, const char *id,

@@ -32,10 +32,12 @@ static const struct htw__http_route routes[] = {
 static const char *set(void *context, const char *name, const char *value) {
     struct htw__relay_command *command = context;
     struct htw__waiting_filter *filter = &command->filter;
-    if (strcmp(name, "to") == 0)
-        filter->to = value;
-    else if (strcmp(name, "key") == 0)
+    if (strcmp(name, "key") == 0)
         filter->key = value;
+    else if (command->action != HTW__RELAY_LIST)
+        return "the parameter is key";
+    else if (strcmp(name, "to") == 0)
+        filter->to = value;
     else if (strcmp(name, "grep") == 0)
         filter->text = value;
     else if (strcmp(name, "from") == 0)
@@ -98,7 +100,7 @@ static void answer(void *context, struct htw__http_request *request) {
     command.action = (enum htw__relay_action)request->target->route->action;
     command.filter = HTW__WAITING_ALL;
     command.out = request->out;
-    if (command.action == HTW__RELAY_LIST && !htw__http_read(request, set, &command))
+    if (!htw__http_read(request, set, &command))
         return;
     if (command.action == HTW__RELAY_MOVE)
         why = htw__relay_moment(request->body, &command.to_ms);

@@ -128,7 +128,8 @@ static const struct htw__option rows[] = {
     { 0, "until", "WHEN", set_moment, AT(filter.until_ms), .also = ACTION,
       .help = "list: only records that wait for a time before this" },
     { 0, "key", "KEY", htw__set_word, AT(filter.key), .also = ACTION,
-      .help = "list: only records with this key" },
+      .help = "list: only records with this key. show, cancel, move: the key of the\n"
+              "record; without it, it has none" },
     { 0, "grep", "TEXT", htw__set_word, AT(filter.text), .also = ACTION,
       .help = "list: only records with TEXT in value, key or htw-id" },
     { 'J', "json", NULL, htw__set_flag, AT(json), .also = ACTION,
@@ -176,16 +177,16 @@ const struct htw__command_line htw__relay_line = {
              "                      +DURATION from now\n"
              "  http TOPIC          serve these over HTTP, with a page, until a SIGTERM\n"
              "\n"
-             "An ID is a htw-id, or the @ and 16 digits that list prints where there is none.\n"
-             "All read what waits from the topics themselves, while relays run or not.\n"
-             "cancel and move need a htw-id. Each says whether it came in time.\n",
+             "An ID is a htw-id, of a record whose key is that of --key. list reads what waits\n"
+             "from the topics, while relays run or not. The others ask the relay that has the\n"
+             "record; cancel and move say whether they surely came in time.\n",
     .notes = "SIGTERM, SIGINT and SIGHUP: commit what was done, leave the group, exit.\n"
              "\n"
              "Exit status:\n"
              "  0  it was stopped by a signal, and everything was committed\n"
              "  1  it failed, or the last commit failed: a successor does that part again. An\n"
-             "     action: no record has this id, or several have, or cancel or move did not\n"
-             "     surely come in time\n"
+             "     action: no record has this id and key, no relay has answered, or cancel or\n"
+             "     move did not surely come in time\n"
              "  2  the command line is wrong\n",
     .options = rows,
     .option_count = sizeof(rows) / sizeof(rows[0]),

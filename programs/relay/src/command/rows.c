@@ -20,13 +20,6 @@ static void print_bytes(struct htw__bytes bytes, size_t columns) {
     htw__text_print_or_dash(bytes.bytes, bytes.size, columns);
 }
 
-void htw__rows_print_id(const struct htw__waiting *row) {
-    if (row->request.id.bytes != NULL)
-        htw__text_print(stdout, row->request.id.bytes, row->request.id.size, ALL_COLUMNS);
-    else
-        printf("@%016" PRIx64, row->key.print);
-}
-
 void htw__rows_print_head(void) {
     printf("%-27s %9s  %s  %s  %s\n", "TIME", "BYTES", "ID", "DESTINATION", "[KEY] VALUE");
 }
@@ -42,7 +35,7 @@ static void print_fate(const struct htw__waiting *row) {
 static void print_row(const struct htw__waiting *row, size_t columns) {
     char text[HTW__ROWS_MOMENT_SIZE];
     printf("%-27s %9zu  ", htw__rows_moment(row->key.wanted_ms, text), row->record->value.size);
-    htw__rows_print_id(row);
+    print_bytes(row->request.id, ALL_COLUMNS);
     fputs("  ", stdout);
     print_bytes(row->request.to, ALL_COLUMNS);
     fputs("  ", stdout);

@@ -21,7 +21,4 @@ void htw__rows_print_json(FILE *out, const struct htw__waiting *row);
 #define HTW__ROWS_MOMENT_SIZE 48
 const char *htw__rows_moment(int64_t ms, char text[HTW__ROWS_MOMENT_SIZE]);
 
-/* By what the record can be named: its htw-id, or '@' and what it is known by. */
-void htw__rows_print_id(const struct htw__waiting *row);
-
 #endif /* HTW_RELAY_COMMAND_ROWS_H */

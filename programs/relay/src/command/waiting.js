@@ -14,13 +14,14 @@ function fateOf(row) {
 }
 
 async function change(row, line, options) {
-    say(row.id + ': waiting until a relay has read this …');
+    say(row.id + ': waiting for the answer of a relay …');
     line.querySelectorAll('button').forEach(button => { button.disabled = true; });
     try {
-        const [done] = await ask('waiting/' + encodeURIComponent(row.id), options);
+        const key = row.key === null ? '' : '?key=' + encodeURIComponent(row.key);
+        const [done] = await ask('waiting/' + encodeURIComponent(row.id) + key, options);
         const what = options.method === 'DELETE' ? 'cancelled' : 'moved';
-        const sentences = { sure: what, late: 'this may have come too late: the record is due too soon',
-                            unread: 'sent, and no relay has read it yet: it counts if one does in time' };
+        const sentences = { sure: what, unsure: what + ', perhaps too late: it is due now, or its relay has just started, or runs with --at-least-once',
+                            unread: what + ' if a relay reads this in time: none has answered yet' };
         say(row.id + ': ' + sentences[done.state], done.state !== 'sure');
         line.lastElementChild.replaceChildren(done.state === 'sure' ? what : done.state);
     } catch (error) {
@@ -43,7 +44,7 @@ function move(row, line) {
 function addRow(row) {
     const line = rows.insertRow();
     addCell(line, 'Time', row.time);
-    addCell(line, 'Id', textOf(row, 'id') || row.print);
+    addCell(line, 'Id', textOf(row, 'id'));
     addCell(line, 'Destination', textOf(row, 'to'));
     addCell(line, 'Key', textOf(row, 'key'));
     const value = document.createElement('div');
@@ -51,7 +52,7 @@ function addRow(row) {
     value.textContent = textOf(row, 'value').slice(0, 2000);
     addCell(line, 'Value', value);
     const cell = addCell(line, 'Change', fateOf(row));
-    if (typeof row.id === 'string' && cell.textContent === '') {
+    if (typeof row.id === 'string' && row.key !== undefined && cell.textContent === '') {
         addButton(cell, 'Cancel', row.id, () => cancel(row, line));
         addButton(cell, 'Move', row.id, () => move(row, line));
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -22,6 +23,7 @@ import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -53,6 +55,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *   partitions NAME COUNT                    raises the number of partitions
  *   config NAME CONFIG=VALUE...              changes the configuration of a topic, and waits until it shows
  *   delete NAME                              deletes a topic
+ *   trim NAME                                deletes all records of a topic
  *   deny NAME                                lets everybody see and read a topic, and nobody write to it
  *   permit NAME                              takes that back
  *   produce TOPIC COUNT FIRST AT SPREAD SIZE [HEADER=VALUE]...
@@ -123,6 +126,12 @@ public final class Client {
             return "";
         case "delete":
             admin.deleteTopics(List.of(words[1])).all().get();
+            return "";
+        case "trim":
+            try (KafkaConsumer<byte[], byte[]> consumer = consumer(true)) {
+                admin.deleteRecords(partitions(consumer, List.of(words[1])).stream()
+                    .collect(Collectors.toMap(Function.identity(), one -> RecordsToDelete.beforeOffset(-1)))).all().get();
+            }
             return "";
         case "deny":
             // Who may read is allowed to see it; and what is not allowed is denied, as soon as something is.

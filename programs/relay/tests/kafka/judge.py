@@ -36,9 +36,11 @@ class Verdict:
             if header(headers, "htw-cancel"):
                 self.cancels.add(key)
                 continue
+            at, delay = header(headers, "htw-deliver-at"), header(headers, "htw-delay")
+            if header(headers, "htw-ask") and not at:
+                continue  # it only asks
             if header(headers, "htw-if-offset"):
                 conditional.add(key)
-            at, delay = header(headers, "htw-deliver-at"), header(headers, "htw-delay")
             deadlines[key].append(int(at) if at else timestamp + int(delay))
             assert not delay or int(delay) >= 0
         self.sent = len(deadlines)

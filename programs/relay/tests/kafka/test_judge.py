@@ -14,7 +14,7 @@ def test_judge_sees_each_fault(tmp_path):
                 stream.write(f"{time}\tt\t0\t0\t{time}\t{key}\t1\tv\t{text}\n")
         return path
     sent = written("sent", [(f"k{i}", 1000, f"a=b;htw-deliver-at={2000 + i};") for i in range(3)]
-                   + [("k3", 1000, "htw-delay=1003;")])
+                   + [("k3", 1000, "htw-delay=1003;"), ("k4", 1000, "htw-id=n;htw-ask=1;")])
     good = [(f"k{i}", 2100, f"htw-delivered-for={2000 + i};") for i in range(3)] + [
         ("k3", 2100, "htw-delivered-for=2003;")]
     verdict = Verdict(sent, written("good", good))

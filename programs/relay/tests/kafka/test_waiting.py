@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What waits: listing it while relays move it, and cancelling and moving some of it."""
 import random
+import signal
+import threading
 import time
 
 from case import now_ms
@@ -51,7 +53,12 @@ def test_what_waits_is_listed_while_relays_move_it(case):
     case.end().require()
 
 
-# holds: relay-16
+def act_on(case, action, name, *words):
+    """Cancels or moves a record whose key is its id; what it says."""
+    return case.act(action, name, *words, "--key", name)[0][0]["state"]
+
+
+# holds: relay-16, relay-21
 def test_what_waits_is_shown_cancelled_and_moved(case):
     relay = case.relay("a").ready()
     at = now_ms() + 20000
@@ -70,15 +77,13 @@ def test_what_waits_is_shown_cancelled_and_moved(case):
     assert [row["key"] for row in list_all(case, "--key", "later")] == ["later"]
     assert [row["key"] for row in list_all(case, "--from", f"{(at + 1) / 1000:.3f}")] == ["none"]
     assert not list_all(case, "--to", "elsewhere")
-    shown, _ = case.act("show", rows[-1]["print"])
-    assert shown[0]["value"] == "v-none", shown
-    assert "no record waits" in case.act("show", "nothing", status=1)[1]
-    assert "several records" in case.act("cancel", "stay", status=1)[1]
-    assert "no htw-id" in case.act("cancel", rows[-1]["print"], status=1)[1]
-    assert case.act("cancel", "cancel")[0][0]["state"] == "sure"
-    assert case.act("move", "later", f"{(at + 3000) / 1000:.3f}")[0][0]["state"] == "sure"
-    assert case.act("move", "soon", f"{(at - 8000) / 1000:.3f}")[0][0]["state"] == "sure"
-    assert "no record waits" in case.act("move", "cancel", "+1h", status=1)[1]
+    shown, _ = case.act("show", "stay", "--key", "other")
+    assert [(row["value"], row["time_ms"]) for row in shown] == [("v", str(at))], shown
+    assert "no record waits" in case.act("show", "stay", status=1)[1]  # it has a key
+    assert act_on(case, "cancel", "cancel") == "sure"
+    assert act_on(case, "move", "later", f"{(at + 3000) / 1000:.3f}") == "sure"
+    assert act_on(case, "move", "soon", f"{(at - 8000) / 1000:.3f}") == "sure"
+    assert "no record waits" in case.act("move", "cancel", "+1h", "--key", "cancel", status=1)[1]
     times = {row["key"]: int(row["time_ms"]) - at for row in list_all(case)}
     assert times == {"later": 3000, "soon": -8000, "stay": 0, "other": 0, "none": 1}, times
     case.wait_arrived()
@@ -86,6 +91,92 @@ def test_what_waits_is_shown_cancelled_and_moved(case):
     verdict = case.end()
     verdict.require()
     assert (verdict.cancelled, sorted(verdict.replaced)) == (["cancel"], ["later", "soon"]), vars(verdict)
+
+
+def send_named(case, names, delay_ms):
+    """Records with their names as keys and ids, that are filed."""
+    at = now_ms() + delay_ms
+    for name in names:
+        case.client.send(case.name, name, "v-" + name, f"htw-deliver-at={at}", f"htw-id={name}")
+    case.next += len(names)
+    wait_for(case.is_filed, "all are filed")
+
+
+# holds: relay-16
+def test_what_the_input_has_deleted_is_shown_and_moved(case):
+    case.relay("a").ready()
+    send_named(case, ["old", "other"], 600000)
+    case.client.trim(case.name)
+    shown, _ = case.act("show", "old", "--key", "old")
+    assert [(row["value"], row["level"] is None) for row in shown] == [("v-old", False)], shown
+    assert act_on(case, "cancel", "other") == "sure"
+    assert act_on(case, "move", "old", "+2s") == "sure"
+    case.next = 1
+    case.wait_arrived()
+    assert case.keys == {b"old"}
+
+
+def test_a_question_without_a_relay_ends_and_a_cancel_counts_later(case):
+    relay = case.relay("a").ready()
+    send_named(case, ["gone", "stays"], 50000)
+    assert relay.stop() == 0
+    got = {}
+
+    def act(action, name):
+        rows, why = case.act(action, name, "--key", name, status=1)
+        got[action] = rows[0]["state"] if rows else why
+
+    threads = [threading.Thread(target=act, args=words) for words in (("cancel", "gone"), ("show", "stays"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got["cancel"] == "unread" and "has not answered" in got["show"], got
+    case.relay("b").ready()
+    case.next = 1
+    case.wait_arrived()
+    case.end().require()
+    assert case.keys == {b"stays"}
+
+
+# holds: relay-21
+def test_what_is_surely_cancelled_or_moved_is_so_while_relays_are_killed_and_suspended(case):
+    relays = [case.relay(name).ready() for name in "ab"]
+    names = [f"n{number}" for number in range(60)]
+    send_named(case, names, 40000)
+    end, sure, turn = now_ms() + 45000, {}, 0
+
+    def act(some):
+        for name in some:
+            time.sleep(random.uniform(0, 5))
+            moves = names.index(name) % 2
+            rows = case.act("move" if moves else "cancel", name, *(["+1h"] if moves else []), "--key", name, status=None)[0]
+            sure[name] = bool(rows) and rows[0]["state"] == "sure"
+
+    threads = [threading.Thread(target=act, args=(names[first::4],)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    while now_ms() < end:
+        relay = relays[turn % 2]
+        time.sleep(random.uniform(1, 4))
+        if turn % 4 < 2:
+            relay.kill()
+            relay.start()
+        else:
+            relay.process.send_signal(signal.SIGSTOP)
+            time.sleep(8)
+            relay.resume()
+        turn += 1
+    for thread in threads:
+        thread.join()
+    case.next = sum(name not in sure or not sure[name] for name in names)
+    time.sleep(5)
+    case.arrived()
+    came = {name for name in names if name.encode() in case.keys}
+    print(f"    {sum(sure.values())} of {len(names)} surely, {len(came)} came, {turn} turns", flush=True)
+    wrong = [name for name in came if sure.get(name)]
+    assert not wrong, f"delivered, though they were surely cancelled or moved: {wrong}"
+    assert sum(sure.values()) > 10, sure
 
 
 # holds: relay-15

@@ -13,10 +13,11 @@
  * Histories without faults also say how late. Usage: arguments.h.
  */
 /* holds: relay-1, relay-2, relay-3, relay-4, relay-5, relay-6, relay-7, relay-8, relay-9, relay-15, relay-17,
-   relay-18 */
+   relay-18, relay-21 */
 #include "support/random.h"
 #include "model/arguments.h"
 #include "memory_broker.h"
+#include "../../src/index.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +44,8 @@ struct sent {
     bool is_by_id;                    /* a cancel without a time */
     bool is_replacement, is_replaced; /* by `cancel` */
     bool is_open;                     /* the transaction in which it was sent is */
+    bool asks;
+    unsigned answers;
     unsigned delivered, dead;
     int64_t every_ms; /* it recurs, ...; 0: it does not */
     unsigned times;   /* ... so often ... */
@@ -52,7 +55,8 @@ struct sent {
 
 static struct model_arguments arguments;
 static struct random_source source;
-static uint64_t history, steps_done, records_done, replacements_done, occurrences_done;
+static uint64_t history, steps_done, records_done, replacements_done, occurrences_done,
+    answers_done;
 static struct broker broker;
 static struct member members[MEMBERS];
 static struct sent sent[RECORDS_MAX];
@@ -111,6 +115,8 @@ static void send(struct sent *record, size_t index) {
     add_number(is_cancel ? "htw-cancel" : "htw-id", (int64_t)record->root, "");
     if (record->is_conditional)
         add_number("htw-if-offset", sent[record->victim].offset, "");
+    if (record->asks)
+        add_number("htw-ask", (int64_t)index, "");
     if (!is_cancel && (record->fate != DELIVER || below(2) == 0))
         add_text("htw-deliver-to", record->fate == DEAD_MISSING ? "missing"
                                    : record->fate == DEAD_SMALL ? "small"
@@ -164,6 +170,7 @@ static void let_recur(struct sent *record) {
 
 static void send_one(struct sent *record) {
     record->is_open = broker.sender_txn != 0;
+    record->asks = record->fate != DEAD_BAD && below(2) == 0;
     if (record->is_open && record->fate == CANCEL)
         sent[record->victim].cancelled_ms = INT64_MAX;
     send(record, sent_count);
@@ -650,6 +657,48 @@ static void judge_chain(size_t first) {
         fail("a record and what is for its place came", first);
 }
 
+/* The record of the input that has an offset there. */
+static size_t find_sent(uint32_t stripe, int64_t offset) {
+    for (size_t i = 0; i < sent_count; i++)
+        if (sent[i].stripe == stripe && sent[i].offset == offset)
+            return i;
+    fail("an answer names no record", 0);
+    return 0;
+}
+
+/* What is surely cancelled or replaced is not delivered. (Of one that recurs, occurrences may have come before.) */
+static void judge_answer(uint32_t stripe, const struct htw__index_answer *answer) {
+    if (answer->ask < 0 || (size_t)answer->ask >= sent_count)
+        fail("an answer to no question", 0);
+    struct sent *record = &sent[answer->ask];
+    record->answers++;
+    answers_done++;
+    if (!answer->is_sure || !answer->is_done || answer->offset < 0)
+        return;
+    size_t victim = find_sent(stripe, answer->offset);
+    if (sent[victim].root != record->root)
+        fail("an answer about another record", victim);
+    if (sent[victim].every_ms == 0 && (sent[victim].delivered > 0 || sent[victim].dead > 0))
+        fail("delivered, though a relay was sure that it is not", victim);
+}
+
+/* Each question has one answer; without transactions, one or more. */
+static void judge_answers(void) {
+    for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++) {
+        const struct broker_partition *ids = &broker.ids[stripe];
+        struct htw__index_answer answer;
+        for (size_t i = 0; i < ids->count; i++)
+            if (broker_is_visible(&broker, &ids->records[i]) &&
+                htw__index_parse_answer(ids->records[i].record, &answer))
+                judge_answer(stripe, &answer);
+    }
+    for (size_t i = 0; i < sent_count; i++) {
+        bool is_one = broker.at_least_once ? sent[i].answers > 0 : sent[i].answers == 1;
+        if (sent[i].asks && sent[i].fate != NEVER ? !is_one : sent[i].answers > 0)
+            fail("a question without its answer", i);
+    }
+}
+
 static void judge(void) {
     for (size_t i = 0; i < broker.out.count; i++)
         if (broker_is_visible(&broker, &broker.out.records[i]))
@@ -677,6 +726,7 @@ static void judge(void) {
         if (count > 0 && is_cancelled && must_be_changed(record, record->deadline_ms))
             fail("delivered in spite of a cancel", i);
     }
+    judge_answers();
 }
 
 static void choose_options(void) {
@@ -746,8 +796,9 @@ int main(int argc, char *argv[]) {
         run_history();
     }
     printf("%" PRIu64 " histories, %" PRIu64 " steps, %" PRIu64 " records, %" PRIu64
-           " replacements delivered, %" PRIu64 " occurrences: each once, none early\n",
-           history - arguments.first, steps_done, records_done, replacements_done,
-           occurrences_done);
+           " replacements delivered, %" PRIu64 " occurrences, %" PRIu64
+           " answers: each once, none early\n",
+           history - arguments.first, steps_done, records_done, replacements_done, occurrences_done,
+           answers_done);
     return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef TESTS_RELAY_FIXTURE_H
 #define TESTS_RELAY_FIXTURE_H
 
+#include "../../src/index.h"
 #include "../../src/relay.h"
 
 #include "unit/unit.h"
@@ -16,7 +17,7 @@
 #define NOW_MS INT64_C(1000000)
 
 /* Where a record goes; a letter is short if it has no value. */
-enum way { TO_TOPIC, TO_BUCKET, TO_INDEX, TO_INDEX_ERASED, TO_DEAD, TO_DEAD_SHORT, WAYS };
+enum way { TO_TOPIC, TO_BUCKET, TO_INDEX, TO_INDEX_ERASED, TO_DEAD, TO_DEAD_SHORT, TO_ASKER, WAYS };
 
 static const struct htw__source of_input = { 0, HTW__RELAY_INPUT, 0 };
 
@@ -33,6 +34,7 @@ static struct {
     char reason[128];  /* of the last letter */
     size_t value_size, key_size;
     unsigned char key[8], value[16]; /* of the last entry of the index */
+    struct htw__index_answer answer; /* the last one */
 } seen;
 
 static inline void note_headers(const struct htw__relay_record *record) {
@@ -54,7 +56,9 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     const struct htw__relay_record *record = &outgoing->record;
     bool is_empty = record->value.bytes == NULL;
     bool is_entry = outgoing->topic == NULL && outgoing->bucket.level == HTW__RELAY_IDS;
-    enum way way = outgoing->is_letter       ? TO_DEAD + is_empty
+    bool is_answer = is_entry && htw__index_parse_answer(record, &seen.answer);
+    enum way way = is_answer                 ? TO_ASKER
+                   : outgoing->is_letter     ? TO_DEAD + is_empty
                    : outgoing->topic != NULL ? TO_TOPIC
                    : is_entry                ? TO_INDEX + is_empty
                                              : TO_BUCKET;
@@ -63,6 +67,8 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     if (seen.errors[way] != 0)
         return seen.errors[way];
     seen.count[way]++;
+    if (is_answer)
+        return 0;
     if (is_entry) {
         memcpy(seen.key, record->key.bytes, sizeof(seen.key));
         if (!is_empty)

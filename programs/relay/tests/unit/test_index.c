@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_index.c - cancelling and replacing by id: what the model does not show. */
-#include "../../src/index.h"
-
 #include "relay_fixture.h"
 
 static const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
@@ -210,4 +208,111 @@ RELAY_TEST(index_that_was_lost_lets_records_out) {
     leave(25); /* was cancelled, and is not counted */
     assert_int_equal(relay.open[HTW__CHANNEL_DELIVER].ids_lost, 1);
     assert_int_equal(relay.open[HTW__CHANNEL_DELIVER].delivered, 1);
+}
+
+/* ---- questions */
+
+/* A record of the input that asks, with up to two more headers, and what is answered: DONE or not, SURE or not. */
+static void ask(int64_t offset, const char *name, const char *at, const char *if_offset) {
+    const char *const words[] = { name,
+                                  "a",
+                                  "htw-ask",
+                                  "77",
+                                  at == NULL ? NULL : "htw-deliver-at",
+                                  at,
+                                  if_offset == NULL ? NULL : "htw-if-offset",
+                                  if_offset,
+                                  NULL };
+    unsigned before = seen.count[TO_ASKER];
+    relay.soonest_ms = INT64_MAX;
+    assert_int_equal(relay_take(relay_record(offset, words)), 0);
+    assert_int_equal(seen.count[TO_ASKER], before + 1);
+    assert_true(relay.soonest_ms <= NOW_MS); /* so the commit comes soon */
+    assert_int_equal(seen.answer.ask, 77);
+}
+
+static void is_answered(int64_t offset, bool is_done, bool is_sure) {
+    assert_int_equal(seen.answer.offset, offset);
+    assert_true(seen.answer.is_done == is_done);
+    assert_true(seen.answer.is_sure == is_sure);
+}
+
+/* holds: relay-21 */
+RELAY_TEST(index_answers_what_waited_and_what_became_of_it) {
+    begin(0);
+    ask(10, "htw-id", NULL, NULL);
+    is_answered(HTW__IDS_NONE, false, true);
+    arrive(11, "htw-id", true, NULL);
+    for (int64_t i = 12; i < 20; i++) { /* it changes nothing, however often */
+        ask(i, "htw-id", NULL, NULL);
+        is_answered(11, false, true);
+    }
+    assert_int_equal(seen.count[TO_INDEX] + seen.count[TO_BUCKET], 2);
+    ask(20, "htw-id", "1003000", "11");
+    is_answered(11, true, true);
+    assert_null(strstr(seen.headers, "htw-ask"));
+    ask(21, "htw-id", "1004000", "11"); /* another move was first */
+    is_answered(20, false, true);
+    ask(22, "htw-id", "1000000", "20"); /* it is delivered at once */
+    is_answered(20, true, true);
+    assert_int_equal(seen.count[TO_TOPIC], 1);
+    arrive(23, "htw-id", true, NULL);
+    ask(24, "htw-cancel", NULL, NULL);
+    is_answered(23, true, true);
+    ask(25, "htw-cancel", NULL, NULL);
+    is_answered(HTW__IDS_NONE, false, true);
+    assert_int_equal(seen.count[TO_DEAD], 0);
+}
+
+/* holds: relay-21 */
+RELAY_TEST(index_answer_is_not_sure_of_what_may_be_delivered) {
+    read_entry(NOW_MS);
+    ask(11, "htw-cancel", NULL, NULL);
+    is_answered(10, true, false);
+    read_entry(NOW_MS);
+    assert_true(is_alive(10));
+    ask(11, "htw-cancel", NULL, NULL);
+    is_answered(10, true, true);
+    arrive(12, "htw-id", true, NULL);
+    leave(12);
+    ask(13, "htw-id", "1005000", "12");
+    is_answered(12, false, false);
+    ask(14, "htw-cancel", NULL, NULL);
+    is_answered(12, true, false);
+}
+
+/* Its relay may have lost the stripe, and not know. */
+/* holds: relay-21 */
+RELAY_TEST(index_answer_without_transactions_is_not_sure) {
+    relay_begin((struct htw__relay_options) { .owner = NULL });
+    relay_take_new_over();
+    arrive(10, "htw-id", true, NULL);
+    ask(11, "htw-id", "1003000", "10");
+    is_answered(10, true, false);
+    relay.stripes[0]->input_position = 11; /* after a crash before the answer */
+    ask(11, "htw-id", "1003000", "10");
+    is_answered(11, true, false);
+    ask(12, "htw-cancel", NULL, NULL);
+    is_answered(11, true, false);
+}
+
+/* A bad one is a dead letter as any other. */
+RELAY_TEST(index_question_that_is_bad_is_a_dead_letter) {
+    begin(0);
+    assert_int_equal(relay_take(RELAY_RECORD(10, "htw-ask", "7")), 0);
+    assert_int_equal(relay_take(RELAY_RECORD(11, "htw-id", "a", "htw-ask", "x")), 0);
+    assert_int_equal(relay_take(RELAY_RECORD(12, "htw-id", "", "htw-ask", "7")), 0);
+    assert_int_equal(relay_pass_on(of_bucket, RELAY_RECORD(77, "htw-id", "a", "htw-ask", "7")), 0);
+    assert_int_equal(seen.count[TO_DEAD], 4);
+    assert_int_equal(seen.count[TO_ASKER], 0);
+}
+
+/* As one that is read by a relay that does not know answers. */
+RELAY_TEST(index_passes_answers_over_when_it_is_read) {
+    const unsigned char value[24] = { 0 };
+    const struct htw__relay_record record = { .key = htw__bytes_of("answer"),
+                                              .value = { value, sizeof(value) } };
+    begin(5);
+    assert_int_equal(htw__relay_take(&relay, of_ids, &record), 0);
+    assert_int_equal(relay.stripes[0]->ids.count, 0);
 }

@@ -14,6 +14,7 @@
 #define NOT_MS "htw-deliver-at is not a number of milliseconds up to the year 9999"
 #define NO_OFFSET "htw-offset is not an offset, or there is no htw-id"
 #define NO_IF_OFFSET "htw-if-offset is not an offset, or there is no htw-id"
+#define NO_ASK "htw-ask is not a number, or there is neither htw-id nor htw-cancel"
 #define NO_TOPIC "htw-deliver-to is not the name of a topic"
 
 /* Headers as NAME, VALUE, ..., NULL. */
@@ -64,6 +65,13 @@ UNIT_TEST(request_reasons_of_dead_letters) {
         { { "htw-deliver-at", "5", "htw-id", "a", "htw-if-offset", "1", "htw-if-offset", "1",
             NULL },
           "more than one header htw-if-offset" },
+        { { "htw-id", "a", "htw-ask", "0", NULL }, NULL },
+        { { "htw-cancel", "a", "htw-ask", "1152921504606846975", NULL }, NULL },
+        { { "htw-cancel", "a", "htw-ask", "1152921504606846976", NULL }, NO_ASK },
+        { { "htw-id", "a", "htw-ask", "", NULL }, NO_ASK },
+        { { "htw-deliver-at", "5", "htw-ask", "7", NULL }, NO_ASK },
+        { { "htw-id", long_id, "htw-ask", "7", NULL }, "htw-id is empty or longer than 256 bytes" },
+        { { "htw-id", "a", "htw-ask", "7", "htw-ask", "7", NULL }, "more than one header htw-ask" },
         { { "htw-deliver-at", "5", "htw-counted-to", "x", NULL },
           "htw-counted-to is not a number of milliseconds" },
         { { "htw-deliver-at", "5", "htw-offset", "7", NULL }, NO_OFFSET },
@@ -186,9 +194,10 @@ WRITING_TEST(request_headers_go_where_they_are_needed) {
     assert_true(request.recurs && !request.has_time);
     htw__headers_to_deliver(&written, &record, 1250);
     assert_string_equal(text_of_written(), "htw-id=7;trace=x;htwtrace=y;htw-delivered-for=1250;");
-    htw__headers_to_move(&written, &record, 1250, 17);
-    assert_string_equal(text_of_written(), "htw-cron=@daily;htw-until=9;htw-id=7;trace=x;"
-                                           "htwtrace=y;htw-deliver-at=1250;htw-if-offset=17;");
+    htw__headers_to_ask(&written, &record, 5, 1250, 17);
+    assert_string_equal(text_of_written(),
+                        "htw-cron=@daily;htw-until=9;htw-id=7;trace=x;"
+                        "htwtrace=y;htw-ask=5;htw-deliver-at=1250;htw-if-offset=17;");
     /* The one after an occurrence that was counted; and that after the last of these. */
     for (int later = 0; later < 2; later++) {
         request.deadline_ms = request.wanted_ms = 5000 + later;

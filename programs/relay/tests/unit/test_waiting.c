@@ -214,6 +214,8 @@ UNIT_TEST(waiting_input_changes_what_the_index_leads_to) {
     find_entry(0, "two", 5);
     find_entry(0, "three", 6);
     find_input(20, "", "htw-cancel", "one", NULL, NULL);
+    find_record(HTW__RELAY_INPUT, 20, "key", "question",
+                (const char *const[]) { "htw-ask", "1", "htw-id", "three", NULL });
     find_input(21, "first", "htw-id", "two", NULL, NULL);
     find_input(22, "late", "htw-id", "two", "htw-if-offset", "5");
     find_input(23, "second", "htw-id", "two", "htw-if-offset", "21");
