@@ -119,7 +119,7 @@ typedef void htw_deliver(void *context, const struct htw_delivery *delivery);
  *
  * @param result 0: the change is durable; otherwise the error of the blocking call.
  *
- * Threads: called in the thread that writes, or in htw_journal_process(). Notices come in the order of the calls.
+ * Threads: called in the thread that writes: the journal's, one that waits for a call, or that of htw_journal_process(). Notices come in the order of the calls.
  */
 typedef void htw_durable(void *arg, int result);
 
@@ -465,16 +465,19 @@ HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queu
  * Does what waits for the journal's thread in this one: writes changes, and calls notices and `leased`, also those of
  * other threads. For a program with a loop: that saves two changes of threads for each round. From the first call on,
  * calls of this thread do not wake the journal's thread, so call this after them, before the thread waits for anything else.
- * It waits for the disk, unless another thread uses the file: then the journal's thread does it. It blocks no signals: a handler
- * that runs in this thread meanwhile delays the commit, and on a file system where it interrupts a sync, the journal stops.
+ * The journal's thread does what is left: all, if it or another thread uses the file, or if space lacks; and changes, if
+ * a recent commit took `patience_ns` or longer. This one blocks no signals: a handler that runs in it meanwhile delays the
+ * commit, and on a file system where it interrupts a sync, the journal stops.
  *
+ * @param patience_ns from 0. 0: the journal's thread writes; HTW_NEVER_NS: this one waits for any
+ *                    disk.
  * @return 0; -EDEADLK: called in a callback of this journal.
  *
  * Threads: one; of several, the last that has called it counts. Others may use the journal meanwhile. If that thread ends before the
  * journal is closed, another one is to call this: a thread that begins later may be taken for it.
  * Cost: that of a commit for all changes together; about 50 ns if nothing waits.
  */
-HTW_API int htw_journal_process(struct htw_journal *journal);
+HTW_API int htw_journal_process(struct htw_journal *journal, int64_t patience_ns);
 
 /* ------------------------------------------------------------------ leases */
 
@@ -503,7 +506,7 @@ struct htw_lease {
 HTW_API void htw_lease_init(struct htw_lease *lease);
 
 /**
- * Receives a job that was leased, or the news that there is none. Called once, in the thread that writes. Must return.
+ * Receives a job that was leased, or the news that there is none. Called once, as notices are (htw_durable). Must return.
  *
  * @param result   0; -ETIMEDOUT: none was READY in time; -ECANCELED: htw_journal_lease_cancel();
  *                 -ENOENT, -EALREADY: the job of an id; -ESHUTDOWN: the journal is being closed; or why a
@@ -534,7 +537,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_lease_later(struct htw_journal *journal,
                                                     uint64_t *ret_request);
 
 /**
- * Leases a job, and waits for it. `leased` is called, in the thread that writes, before this returns.
+ * Leases a job, and waits for it. `leased` is called before this returns: in this thread, if that is alone.
  *
  * @return the result of `leased`, or of htw_journal_lease_later(); -EDEADLK: in a notice.
  */

@@ -6,8 +6,8 @@
  * commands (commands.c). A job is in a journal, a tube is a queue of it. What needs the journal is an OPERATION
  * (operation.c): a change that is made later, and comes back by a notice, or a look, which a READER does, a thread
  * (reader.h). Both go back to the loop through its mailbox. So many connections share a commit, and no connection waits for
- * the disk but those whose commands have changed something. Without a file the loop itself makes the commit, when
- * the connections have had their turns.
+ * the disk but those whose commands have changed something. Without a file, and for a lone client of a quick disk, the loop
+ * itself makes the commit, when the connections have had their turns.
  *
  * ORDER. The answers of a connection come in the order of its commands. A command starts when those before have
  * their answers, except that changes of one kind, such as puts, may wait for the disk together. Where one of those is refused,

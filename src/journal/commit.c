@@ -302,11 +302,15 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
 static void settle_batch(struct htw_journal *journal, struct htw__change *batch, int64_t begin_ns,
                          bool commits, int error) {
     struct htw__change *next;
-    int64_t now = htw__clock_monotonic_ns();
+    int64_t now = htw__clock_monotonic_ns(), took_ns = now - begin_ns;
     if (commits)
-        htw__histogram_record(&journal->commit_ns, (uint64_t)(now - begin_ns));
+        htw__histogram_record(&journal->commit_ns, (uint64_t)took_ns);
     HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
     htw__mutex_lock(&journal->mutex);
+    /* A second is forgotten, below a millisecond, after 52 short ones. */
+    int64_t calm_ns = journal->lately_ns - journal->lately_ns / 8;
+    if (commits || error != 0)
+        journal->lately_ns = took_ns > calm_ns ? took_ns : calm_ns;
     if (journal->database.is_distrusted)
         htw__journal_stop(journal);
     journal->stats.commits += commits;

@@ -79,6 +79,9 @@ int64_t htw__leases_next(const struct htw_journal *journal);
 /* Tells those that were served; for the writer, which has the database. Releases the lock meanwhile. */
 void htw__leases_tell(struct htw_journal *journal);
 
+/* A request that is in no list. */
+void htw__request_destroy(struct htw_journal *journal, struct htw__lease_request *request);
+
 /* A request that is in the table: grants it what is ready, or lets it wait; and ends one that waits. */
 void htw__lease_begin(struct htw_journal *journal, struct htw__lease_request *request);
 void htw__lease_cancel(struct htw_journal *journal, struct htw__lease_request *request);

@@ -1,107 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c - the public calls that ask for a job or pause a queue, and telling those that were served. */
+/* request.c - the public calls that ask for a job or pause a queue. */
 #include "../base/user_code.h"
 #include "lease.h"
-#include "load.h"
 #include "slot.h"
+#include "writer.h"
 
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>
 
 /* ---- requests */
-
-static size_t size_of(size_t count) {
-    return sizeof(struct htw__lease_request) + count * sizeof(struct htw__wait);
-}
-
-static void destroy(struct htw_journal *journal, struct htw__lease_request *request) {
-    for (size_t i = 0; i < request->count; i++) {
-        request->waits[i].queue->users--;
-        htw__queues_drop(&journal->queues, request->waits[i].queue);
-    }
-    htw__journal_release(journal, request, request->size);
-}
-
-/* ---- telling */
-
-/* Reads the bytes of a job again, which memory has released. */
-static int restore_bytes(struct htw_journal *journal, struct htw__job *job) {
-    struct htw__job_row row;
-    struct htw__whereabouts where;
-    if (job->bytes != NULL)
-        return 0;
-    int error = htw__database_fetch(&journal->database, job->position.id, &row, &where);
-    if (error != 0)
-        return error;
-    if (!htw__jobs_restore_bytes(&journal->jobs, job, row.key, row.payload))
-        error = htw__journal_fail_as(-ENOMEM, "no memory for a job that is leased");
-    htw__database_fetch_end(&journal->database);
-    return error;
-}
-
-/* A job that was leased, as long as it is; NULL: it has ended. */
-static struct htw__job *job_of(const struct htw_journal *journal,
-                               const struct htw__lease_request *request) {
-    struct htw__job *job = htw__jobs_find(&journal->jobs, request->job);
-    return job != NULL && job->state == HTW__JOB_LEASED && !job->is_held &&
-                   job->counters.attempts == request->attempt
-               ? job
-               : NULL;
-}
-
-/* Nothing is committed meanwhile, so the job stays in memory. */
-static void call(struct htw_journal *journal, struct htw__lease_request *request,
-                 struct htw__job *job) {
-    struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
-    struct htw_delivery delivery = { .journal = journal };
-    if (job != NULL) {
-        delivery = htw__job_delivery(journal, job, htw__journal_now(journal));
-        journal->stats.delivered++;
-    }
-    htw__mutex_unlock(&journal->mutex);
-    htw__journal_frame_push(&frame);
-    HTW__CALL_USER("a notice", journal, request->leased,
-                   request->leased(request->arg, request->result, job == NULL ? NULL : &delivery));
-    htw__journal_frame_pop(&frame);
-    htw__mutex_lock(&journal->mutex);
-    if (job != NULL)
-        htw__jobs_release_bytes(&journal->jobs, job);
-}
-
-static void tell(struct htw_journal *journal, struct htw__lease_request *request) {
-    struct htw__job *job = NULL;
-    if (request->result == 0 && journal->has_failed)
-        request->result = htw__journal_fail_as(-EIO, journal->failure);
-    if (request->result == 0 && (job = job_of(journal, request)) == NULL) {
-        htw__lease_failed(journal, request, -ENOENT);
-        return;
-    }
-    if (job != NULL) {
-        request->result = restore_bytes(journal, job);
-        if (request->result != 0)
-            job = NULL; /* the job stays leased until the lease ends, without a taker */
-    }
-    htw__key_table_remove(&journal->leases.by_number, &request->node);
-    call(journal, request, job);
-    destroy(journal, request);
-}
-
-void htw__leases_tell(struct htw_journal *journal) {
-    struct htw__leases *leases = &journal->leases;
-    struct htw__lease_request *next, *served = leases->served;
-    leases->served = NULL;
-    leases->last_served = &leases->served;
-    journal->is_in_use = true;
-    for (; served != NULL; served = next) {
-        next = served->next;
-        tell(journal, served);
-    }
-    htw__journal_release_database(journal);
-    htw__slots_arm(journal);
-}
-
-/* ---- the public calls */
 
 static int validate(const struct htw_journal *journal, const struct htw_lease *lease,
                     htw_leased *leased) {
@@ -125,7 +33,8 @@ static struct htw__lease_request *create(struct htw_journal *journal, const stru
                                          htw_leased *leased, void *arg) {
     if (lease->queue_count > HTW_QUEUES_MAX)
         return NULL;
-    const size_t size = size_of(lease->queue_count);
+    const size_t size =
+        sizeof(struct htw__lease_request) + lease->queue_count * sizeof(struct htw__wait);
     struct htw__lease_request *request = htw__journal_allocate(journal, size);
     if (request == NULL)
         return NULL;
@@ -173,16 +82,29 @@ static int prepare(struct htw_journal *journal, struct htw__lease_request *reque
     return error == -ENOMEM ? htw__journal_fail_as(error, "no memory for a request") : error;
 }
 
-static void add(struct htw_journal *journal, struct htw__lease_request *request) {
+/* A caller that is alone serves itself: in two steps, the first a commit, where the lease is durable. */
+static void begin(struct htw_journal *journal, struct htw__lease_request *request,
+                  bool is_waited_for) {
     struct htw__leases *leases = &journal->leases;
     const uint64_t *number = &request->number;
+    bool is_alone = is_waited_for && htw__writer_is_idle(journal);
     htw__key_node_set(&request->node, htw__key_hash(number, sizeof(*number), leases->seed), number,
                       sizeof(*number));
     htw__key_table_insert(&leases->by_number, &request->node);
+    const pthread_t processor = journal->processor;
+    if (is_alone)
+        journal->processor = pthread_self();
+    htw__lease_begin(journal, request);
+    htw__slots_arm(journal);
+    journal->processor = processor;
+    if (is_alone)
+        htw__writer_run_here(journal, 2, HTW_NEVER_NS);
+    else if (is_waited_for) /* also by the thread that processes the journal */
+        pthread_cond_signal(&journal->work);
 }
 
-int htw_journal_lease_later(struct htw_journal *journal, const struct htw_lease *lease,
-                            htw_leased *leased, void *arg, uint64_t *ret_request) {
+static int ask(struct htw_journal *journal, const struct htw_lease *lease, htw_leased *leased,
+               void *arg, uint64_t *ret_request, bool is_waited_for) {
     int error = htw__journal_refusal(journal);
     if (error == 0)
         error = validate(journal, lease, leased);
@@ -199,17 +121,19 @@ int htw_journal_lease_later(struct htw_journal *journal, const struct htw_lease 
             htw__journal_fail(-ESHUTDOWN, "%s: the journal is being closed", journal->path.name);
     else
         error = prepare(journal, request, lease);
-    if (error == 0) {
-        add(journal, request);
-        if (ret_request != NULL)
-            *ret_request = request->number;
-        htw__lease_begin(journal, request);
-        htw__slots_arm(journal);
-    } else {
-        destroy(journal, request);
-    }
+    if (error == 0 && ret_request != NULL)
+        *ret_request = request->number;
+    if (error == 0)
+        begin(journal, request, is_waited_for);
+    else
+        htw__request_destroy(journal, request);
     htw__mutex_unlock(&journal->mutex);
     return error;
+}
+
+int htw_journal_lease_later(struct htw_journal *journal, const struct htw_lease *lease,
+                            htw_leased *leased, void *arg, uint64_t *ret_request) {
+    return ask(journal, lease, leased, arg, ret_request, false);
 }
 
 int htw_journal_lease_cancel(struct htw_journal *journal, uint64_t number) {
@@ -259,9 +183,8 @@ int htw_journal_lease(struct htw_journal *journal, const struct htw_lease *lease
     int cancel_state; /* the writer uses what is on this stack */
     sem_init(&waiter.told, 0, 0);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    error = htw_journal_lease_later(journal, lease, tell_waiter, &waiter, NULL);
+    error = ask(journal, lease, tell_waiter, &waiter, NULL, true);
     if (error == 0) {
-        pthread_cond_signal(&journal->work); /* also if this thread processes the journal */
         while (sem_wait(&waiter.told) != 0)
             ; /* a signal */
         error = waiter.result;

@@ -28,7 +28,7 @@ bool htw__journal_is_inside(const struct htw_journal *journal, bool any) {
 /* ---- the database */
 
 void htw__journal_call_writer(struct htw_journal *journal) {
-    if (!journal->has_processor || !pthread_equal(journal->processor, pthread_self()))
+    if (!pthread_equal(journal->processor, pthread_self()))
         pthread_cond_signal(&journal->work);
 }
 

@@ -128,9 +128,8 @@ struct htw_journal {
     uint64_t waiting_changes;          /* in the queue */
     uint64_t queued_jobs;              /* jobs that these put */
     size_t queued_bytes;
-    pthread_t processor; /* has called htw_journal_process() last, if `has_processor` */
-    bool has_processor;
-    bool is_urgent; /* a caller waits for the queue */
+    pthread_t processor; /* the thread whose calls do not wake the writer; 0: none */
+    bool is_urgent;      /* a caller waits for the queue */
     struct htw__looks looks;
     uint64_t generation; /* of the database, as memory has followed it */
     bool is_in_use;      /* the database */
@@ -139,6 +138,7 @@ struct htw_journal {
     bool snapshot_waits;   /* for memory to follow a commit */
     uint64_t ids_wait;     /* threads that wait for it to reserve ids */
     uint64_t last_callers; /* that waited for the last batch */
+    int64_t lately_ns;     /* the longest commit, where older ones count less */
     struct htw__ids ids;
     bool is_closing;  /* nothing is delivered any more */
     bool is_stopping; /* no change is accepted any more */

@@ -19,7 +19,7 @@ static int submit(struct htw_journal *journal, struct htw__change *change,
     bool is_alone = is_waited_for && htw__writer_is_idle(journal);
     bool is_news = htw__change_append(journal, change);
     if (is_alone)
-        htw__writer_run_here(journal, true);
+        htw__writer_run_here(journal, 1, HTW_NEVER_NS);
     else if (is_waited_for) /* also by the thread that processes the journal */
         pthread_cond_signal(&journal->work);
     else if (is_news)

@@ -10,6 +10,7 @@
 #include "slot.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 
 /* Until a slot that could not be armed is armed again. On a full disk: until the log is copied again. */
@@ -157,7 +158,13 @@ static bool has_changes_or_requests(const struct htw_journal *journal) {
 
 static bool may_process(const struct htw_journal *journal) {
     return !journal->is_in_use && !journal->writer_waits && !journal->has_failed &&
-           !htw__log_is_long(&journal->database);
+           !journal->database.lacks_space && !htw__log_is_long(&journal->database);
+}
+
+/* To tell those that were served takes no commit. */
+static bool can_run_here(const struct htw_journal *journal, int64_t patience_ns) {
+    bool is_quick = journal->first != NULL && journal->lately_ns < patience_ns;
+    return may_process(journal) && (journal->leases.served != NULL || is_quick);
 }
 
 /*
@@ -170,22 +177,27 @@ bool htw__writer_is_idle(const struct htw_journal *journal) {
            !htw__reader_has_work(journal);
 }
 
-void htw__writer_run_here(struct htw_journal *journal, bool is_once) {
+void htw__writer_run_here(struct htw_journal *journal, unsigned steps, int64_t patience_ns) {
     sigset_t all, before;
     int cancel_state;
-    sigfillset(&all);
-    if (is_once)
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    do
-        journal->leases.served != NULL ? htw__leases_tell(journal) : htw__commit_queue(journal);
-    while (!is_once && has_changes_or_requests(journal) && may_process(journal));
-    pthread_setcancelstate(cancel_state, NULL);
-    if (is_once)
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (can_run_here(journal, patience_ns)) {
+        sigfillset(&all);
+        if (steps < UINT_MAX)
+            pthread_sigmask(SIG_SETMASK, &all, &before);
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+        unsigned left = steps;
+        do
+            journal->leases.served != NULL ? htw__leases_tell(journal) : htw__commit_queue(journal);
+        while (--left > 0 && can_run_here(journal, patience_ns));
+        pthread_setcancelstate(cancel_state, NULL);
+        if (steps < UINT_MAX)
+            pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (has_changes_or_requests(journal))
+        pthread_cond_signal(&journal->work);
 }
 
-int htw_journal_process(struct htw_journal *journal) {
+int htw_journal_process(struct htw_journal *journal, int64_t patience_ns) {
     int error = htw__journal_refusal(journal);
     if (error != 0)
         return error;
@@ -194,12 +206,9 @@ int htw_journal_process(struct htw_journal *journal) {
                                  journal->path.name);
     htw__mutex_lock(&journal->mutex);
     journal->processor = pthread_self();
-    journal->has_processor = true;
-    if (has_changes_or_requests(journal) && may_process(journal))
-        htw__writer_run_here(journal, false);
     if (has_changes_or_requests(journal)) {
+        htw__writer_run_here(journal, UINT_MAX, patience_ns);
         journal->is_urgent = journal->first != NULL;
-        pthread_cond_signal(&journal->work);
     }
     htw__mutex_unlock(&journal->mutex);
     return 0;

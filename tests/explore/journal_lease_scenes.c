@@ -67,13 +67,18 @@ static int ask_with(unsigned number, const struct htw_lease *lease) {
 }
 
 /* A request that waits for ever, or, since time may pass anywhere, for at least so long. */
-static int ask_for(unsigned number, bool is_durable, int64_t wait_ns, int64_t lease_ns) {
+static struct htw_lease lease_for(bool is_durable, int64_t wait_ns, int64_t lease_ns) {
     struct htw_lease lease = HTW_LEASE_INIT;
     lease.queues = queues;
     lease.queue_count = 1;
     lease.lease_ns = lease_ns;
     lease.is_durable = is_durable;
     lease.wait_until_ns = wait_ns == HTW_NEVER_NS ? HTW_NEVER_NS : scene_wall_ns() + wait_ns;
+    return lease;
+}
+
+static int ask_for(unsigned number, bool is_durable, int64_t wait_ns, int64_t lease_ns) {
+    const struct htw_lease lease = lease_for(is_durable, wait_ns, lease_ns);
     return ask_with(number, &lease);
 }
 
@@ -359,6 +364,27 @@ static void play_cut_lease(void) {
     scene_stop_journal();
 }
 
+/* Each serves itself where it is alone, or is served by the writer. */
+static void put_and_lease(unsigned number, bool is_durable) {
+    const struct htw_lease lease = lease_for(is_durable, HTW_NEVER_NS, HTW_NEVER_NS);
+    REQUIRE(put_in_queue(number, 0) == 0);
+    REQUIRE(htw_journal_lease(journal_scene.journal, &lease, leased, &requests[number]) == 0);
+    REQUIRE(requests[number].has_job);
+}
+
+static void put_and_lease_1(void) {
+    put_and_lease(1, true);
+}
+
+static void play_lease_and_wait(void) {
+    open_queue(NULL);
+    scene_start(1, put_and_lease_1);
+    put_and_lease(0, false);
+    scene_join();
+    REQUIRE(requests[0].job != requests[1].job);
+    scene_stop_journal();
+}
+
 const struct scene journal_lease_scenes[] = {
     { "two-requests", "one of two requests receives a job, and the other one an answer",
       play_two_requests, 1, 2, 0 },
@@ -378,6 +404,8 @@ const struct scene journal_lease_scenes[] = {
     { "stop-requests", "a journal that stops tells all requests", play_stop_requests, 1, 2, 0 },
     { "stop-scheduler", "the end of the scheduler leaves no request without an answer",
       play_stop_scheduler, 1, 2, 0 },
+    { "lease-and-wait", "two threads that wait for a job have one each", play_lease_and_wait, 1, 2,
+      0 },
     { "cut-lease", "a power cut ends no durable lease that was told", play_cut_lease, 1, 2, 0 },
     { .name = NULL },
 };

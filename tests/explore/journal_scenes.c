@@ -269,10 +269,10 @@ static void play_later(void) {
 /* Its calls do not wake the writer: it writes the changes itself, or leaves them to a thread that uses the file. */
 static void play_process(void) {
     scene_open_journal(NULL);
-    REQUIRE(htw_journal_process(journal_scene.journal) == 0);
+    REQUIRE(htw_journal_process(journal_scene.journal, HTW_NEVER_NS) == 0);
     scene_start(1, scene_put_1);
     scene_put_later(0, MS);
-    REQUIRE(htw_journal_process(journal_scene.journal) == 0);
+    REQUIRE(htw_journal_process(journal_scene.journal, HTW_NEVER_NS) == 0);
     scene_expect(0, MS);
     scene_join();
     scene_expect(1, MS);

@@ -27,13 +27,14 @@
 #define FDS 16384
 #define LOOK_NS (2 * NS_PER_S / 1000)
 
-#define SHORT 0 /* in place of an error: a part is done */
+#define SHORT 0 /* in place of an error: a part is done; below 0: it takes so many milliseconds */
 
 struct plan {
     _Atomic int64_t ahead_ns;            /* the wall clock, of the real one */
     _Atomic int64_t seen;                /* calls of the name so far */
     _Atomic int64_t first, times, error; /* which of them fail, and how */
     _Atomic int64_t rounds;              /* calls of epoll_wait() */
+    _Atomic int64_t thread;              /* that has made the last call of the name */
     char name[24];                       /* "malloc" is each allocation */
 };
 
@@ -42,11 +43,15 @@ static struct plan *plan;
 static bool fails(const char *name) {
     if (plan == NULL || atomic_load(&plan->times) == 0 || strcmp(plan->name, name) != 0)
         return false;
+    atomic_store(&plan->thread, gettid());
     int64_t nth = atomic_fetch_add(&plan->seen, 1) - atomic_load(&plan->first);
+    int64_t error = atomic_load(&plan->error);
     if (nth < 0 || nth >= atomic_load(&plan->times))
         return false;
-    errno = (int)atomic_load(&plan->error);
-    return true;
+    if (error < 0)
+        usleep((useconds_t)-error * 1000);
+    errno = (int)error;
+    return error >= 0;
 }
 
 static void find(const char *name, void *function) {

@@ -15,9 +15,9 @@ import tempfile
 import time
 
 import pytest
-from faults import EVER, ROUNDS, SEEN, SHORT, Faults
+from faults import EVER, ROUNDS, SEEN, SHORT, THREAD, Faults
 from harness import settings
-from programs import wait_for
+from programs import PATIENCE, wait_for
 from servers import HtwServe
 from wire import Wire
 
@@ -66,12 +66,14 @@ class Session:
         else:
             self.ask(wire, f"{verb} {job}{rest}", answer.replace(b"ID", b"%d" % job))
 
-    def run(self):
-        with contextlib.suppress(ConnectionError, Refused):
-            with Wire(self.server) as wire, Wire(self.server) as other:
+    def run(self, is_alone):
+        """A client that is alone, whose changes the loop commits itself, or one of two."""
+        with contextlib.suppress(ConnectionError, Refused), Wire(self.server) as wire:
+            with contextlib.nullcontext() if is_alone else Wire(self.server):
                 self.use_tubes(wire)
                 self.use_jobs(wire)
                 self.ask_for_more(wire)
+            with Wire(self.server) as other:
                 self.wait_and_go(wire, other)
 
     def use_tubes(self, wire):
@@ -194,7 +196,7 @@ def fail_in_turn(name, error, times=1, may_end=False, apart=1):
         while not is_over:
             session = Session(keeper.server)
             faults.plan(name, error, nth, times)
-            session.run()
+            session.run(number % 2 == 0)
             is_over = not faults.was_hit()
             faults.relent()
             try:
@@ -252,3 +254,37 @@ def test_serve_a_listener_that_cannot_accept_does_not_spin_and_recovers(error):
 # holds: serve-6
 def test_serve_each_call_of_the_disk_that_fails_loses_nothing(name, error, apart):
     each_fails(name, error, may_end=True, apart=apart)
+
+
+# holds: serve-1, serve-8
+def test_serve_a_slow_disk_delays_only_clients_that_wait_for_it():
+    with Faults() as faults, tempfile.TemporaryDirectory(prefix="htw-serve-", dir="/dev/shm") as folder, \
+            HtwServe(file=os.path.join(folder, "jobs"), faults=faults) as server, Wire(server) as wire:
+        def is_in_loop():
+            wire.put(b"x")
+            return faults.get(THREAD) == server.process.pid
+
+        def begin_to_put(body):
+            faults.plan("fdatasync", -1000, times=1)
+            wire.send(b"put 1 0 60 1\r\n" + body + b"\r\n")
+            wait_for(lambda: faults.get(SEEN) == 1, "that a commit has begun")
+
+        faults.plan("fdatasync", 0, first=EVER)
+        wait_for(is_in_loop, "that the loop commits what a lone client puts")
+        begin_to_put(b"a")
+        assert faults.get(THREAD) == server.process.pid
+        with Wire(server) as other:  # it comes during the commit, and may wait for its end
+            job = other.put(b"b")
+            assert wire.answer().startswith(b"INSERTED") and other.ask(f"peek {job}") == b"FOUND %d 1\r\nb" % job
+        wait_for(lambda: wire.stat("stats", "current-connections") == "1", "that the other client is gone")
+        begin_to_put(b"c")
+        assert faults.get(THREAD) != server.process.pid
+        with Wire(server) as other:
+            assert other.ask("list-tube-used") == b"USING default"
+        wire.socket.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            wire.socket.recv(1)
+        wire.socket.settimeout(PATIENCE)
+        assert wire.answer().startswith(b"INSERTED")
+        faults.plan("fdatasync", 0, first=EVER)
+        wait_for(is_in_loop, "that the loop commits again")

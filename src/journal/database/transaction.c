@@ -70,8 +70,8 @@ static uint64_t reserve_from(const struct htw__database *self, uint64_t next_id)
     return end > self->next_id ? end : self->next_id;
 }
 
-static int commit(struct htw__database *self, uint64_t reserved, bool frees) {
-    int error = self->is_in_memory ? 0 : set_meta(self, reserved, self->generation + 1);
+static int commit(struct htw__database *self, uint64_t reserved, uint64_t generation, bool frees) {
+    int error = self->is_in_memory ? 0 : set_meta(self, reserved, generation);
     if (error == 0 && !self->is_in_memory)
         error = check_files(self);
     if (error == 0)
@@ -79,13 +79,14 @@ static int commit(struct htw__database *self, uint64_t reserved, bool frees) {
     if (error == 0)
         error = htw__statement_step(self, HTW__COMMIT);
     if (error == 0)
-        take_over(self, reserved, self->generation + 1);
+        take_over(self, reserved, generation);
     return error;
 }
 
 int htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees) {
     int error = htw__blocks_sweep(self, HTW__BLOCKS_REST);
-    return error == 0 ? commit(self, reserve_from(self, next_id), frees) : error;
+    return error == 0 ? commit(self, reserve_from(self, next_id), self->generation + 1, frees)
+                      : error;
 }
 
 /* Some failures have rolled back already. Keeps the sentence of what failed before. */
@@ -99,16 +100,9 @@ void htw__database_rollback(struct htw__database *self) {
 
 int htw__database_settle(struct htw__database *self, uint64_t next_id) {
     int error = htw__database_begin(self);
+    if (error == 0) /* not with the generation that the transaction had which failed */
+        error = commit(self, reserve_from(self, next_id), self->generation + 2, true);
     if (error != 0)
-        return error;
-    /* Not the value that the transaction had which failed. */
-    uint64_t generation = self->generation + 2, reserved = reserve_from(self, next_id);
-    error = self->is_in_memory ? 0 : set_meta(self, reserved, generation);
-    if (error == 0)
-        error = htw__statement_step(self, HTW__COMMIT);
-    if (error == 0)
-        take_over(self, reserved, generation);
-    else
         htw__database_rollback(self);
     return error;
 }
@@ -140,7 +134,7 @@ static bool tidy_up(struct htw__database *self, uint64_t next_id) {
     if (error == 0)
         error = htw__blocks_sweep(self, 0);
     if (error == 0)
-        error = commit(self, next_id, true);
+        error = commit(self, next_id, self->generation + 1, true);
     if (error != 0)
         htw__database_rollback(self);
     return error == 0 || error == -ENOSPC;

@@ -35,7 +35,7 @@ static void open_for_process(struct journal_fixture *f) {
     f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX;
     journal_open(f);
     told = (struct told) { .f = f };
-    assert_int_equal(htw_journal_process(f->journal), 0);
+    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
 }
 
 static void put_later(struct journal_fixture *f, const char *text, htw_durable *durable) {
@@ -45,7 +45,7 @@ static void put_later(struct journal_fixture *f, const char *text, htw_durable *
 
 /* Where the other thread uses the file at the moment, it does the work. Returns whether this one has. */
 static bool process_and_sync(struct journal_fixture *f) {
-    assert_int_equal(htw_journal_process(f->journal), 0);
+    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
     journal_sync(f);
     return pthread_equal(told.thread, pthread_self()) != 0;
 }
@@ -112,7 +112,7 @@ JOURNAL_TEST(process_makes_the_changes_of_its_notices) {
 static void process(void *arg, int result) {
     struct told *self = arg;
     (void)result;
-    self->result = htw_journal_process(self->f->journal);
+    self->result = htw_journal_process(self->f->journal, HTW_NEVER_NS);
 }
 
 JOURNAL_TEST(process_is_refused_in_a_notice) {
@@ -120,7 +120,7 @@ JOURNAL_TEST(process_is_refused_in_a_notice) {
     put_later(f, "a", process);
     (void)process_and_sync(f);
     assert_int_equal(told.result, -EDEADLK);
-    assert_int_equal(htw_journal_process(NULL), -EINVAL);
+    assert_int_equal(htw_journal_process(NULL, HTW_NEVER_NS), -EINVAL);
 }
 
 /* The thread would not process meanwhile. */
@@ -136,4 +136,30 @@ JOURNAL_TEST(process_lets_calls_of_its_thread_wait_for_the_other_one) {
     put_later(f, "c", note);
     journal_sync(f);
     assert_int_equal(told.count, 2002);
+}
+
+JOURNAL_TEST(process_without_patience_leaves_changes_to_the_other_thread) {
+    open_for_process(f);
+    for (int i = 0; i < 100; i++) {
+        put_later(f, "a", note);
+        assert_int_equal(htw_journal_process(f->journal, 0), 0);
+        journal_sync(f);
+        assert_int_equal(told.count, i + 1);
+        assert_false(pthread_equal(told.thread, pthread_self()));
+    }
+}
+
+/* Unless the other thread uses the file at the moment. */
+JOURNAL_TEST(lease_of_a_thread_that_is_alone_is_told_in_it) {
+    f->options.deliver = NULL;
+    journal_open(f);
+    for (int kind = 0; kind < 2; kind++) {
+        told = (struct told) { .f = f };
+        do {
+            assert_int_equal(htw_journal_put(f->journal, 0, "a", 1, NULL), 0);
+            assert_int_equal(journal_lease_one(f->journal, NULL, kind == 1, leased, &told), 0);
+        } while (!pthread_equal(told.thread, pthread_self()) && told.count < 1000);
+        assert_true(pthread_equal(told.thread, pthread_self()));
+        assert_string_equal(told.text, "a");
+    }
 }

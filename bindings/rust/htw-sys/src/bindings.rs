@@ -1348,7 +1348,10 @@ mod journal {
         ) -> ::std::os::raw::c_int;
     }
     extern "C" {
-        pub fn htw_journal_process(journal: *mut htw_journal) -> ::std::os::raw::c_int;
+        pub fn htw_journal_process(
+            journal: *mut htw_journal,
+            patience_ns: i64,
+        ) -> ::std::os::raw::c_int;
     }
     #[repr(C)]
     #[derive(Debug, Copy, Clone)]
