@@ -37,18 +37,17 @@ static struct htw__job *first_job(const struct htw_journal *journal) {
 /* When a slot has to tell the writer to read; HTW_NEVER_NS: not by itself. If the writer has not come to it yet, not
    at once: the slot would run again and again until then. But the clock may be set back meanwhile, and then the writer
    does not read. */
-static int64_t next_read_ns(const struct htw_journal *journal) {
-    int64_t now = htw__journal_now(journal);
+static int64_t next_read_ns(const struct htw_journal *journal, int64_t now) {
     int64_t read_ns = htw__reader_next(journal);
     return read_ns > now ? read_ns : now + PERIOD_NS;
 }
 
 /* When a slot has something to do; HTW_NEVER_NS: not before something else happens. */
-static int64_t next_ns(const struct htw_journal *journal) {
+static int64_t next_ns(const struct htw_journal *journal, int64_t now) {
     const struct htw__job *first = first_job(journal);
     int64_t job_ns = first != NULL ? first->position.deadline_ns : HTW_NEVER_NS;
-    return htw__clock_earlier(job_ns,
-                              htw__clock_earlier(next_read_ns(journal), htw__leases_next(journal)));
+    return htw__clock_earlier(
+        job_ns, htw__clock_earlier(next_read_ns(journal, now), htw__leases_next(journal)));
 }
 
 static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
@@ -75,7 +74,7 @@ static bool awaits_writer(const struct htw_journal *journal) {
 void htw__slots_arm(struct htw_journal *journal) {
     if (journal->slot_count == 0 || journal->is_closing || journal->has_failed)
         return;
-    int64_t next = next_ns(journal);
+    int64_t now = htw__journal_now(journal), next = next_ns(journal, now);
     if (awaits_writer(journal)) {
         pthread_cond_signal(&journal->work);
         if (journal->is_manual) /* a slot waits for the reader, and so does who sets the time */
@@ -84,7 +83,6 @@ void htw__slots_arm(struct htw_journal *journal) {
     if (next == HTW_NEVER_NS)
         return;
     struct htw__slot *idle = NULL;
-    int64_t now = htw__journal_now(journal);
     for (uint32_t i = 0; i < journal->slot_count; i++) {
         struct htw__slot *slot = &journal->slots[i];
         if (slot->is_running || slot->handle == 0)

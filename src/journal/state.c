@@ -50,15 +50,16 @@ void htw__journal_release_database(struct htw_journal *journal) {
 
 /* ---- numbers */
 
-int64_t htw__journal_next_put(struct htw_journal *journal) {
-    int64_t now_us = htw__journal_now(journal) / HTW_MICROSECOND;
+int64_t htw__journal_next_put(struct htw_journal *journal, int64_t now) {
+    int64_t now_us = now / HTW_MICROSECOND;
     journal->last_put_us = now_us > journal->last_put_us ? now_us : journal->last_put_us + 1;
     return journal->last_put_us;
 }
 
 void htw__journal_note_put(struct htw_journal *journal, struct htw__job *job) {
-    job->put_us = htw__journal_next_put(journal);
-    job->is_to_come = job->position.deadline_ns > htw__journal_now(journal);
+    int64_t now = htw__journal_now(journal);
+    job->put_us = htw__journal_next_put(journal, now);
+    job->is_to_come = job->position.deadline_ns > now;
 }
 
 /* ---- refusing and stopping */

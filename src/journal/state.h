@@ -219,17 +219,14 @@ static inline void htw__journal_release(struct htw_journal *journal, void *memor
 }
 
 /* Numbers that rise, in microseconds since 1970: the order of putting. Under the lock. */
-int64_t htw__journal_next_put(struct htw_journal *journal);
+int64_t htw__journal_next_put(struct htw_journal *journal, int64_t now);
 
 /* A job is put now. Under the lock. */
 void htw__journal_note_put(struct htw_journal *journal, struct htw__job *job);
 
 /* The present time of deadlines. */
 static inline int64_t htw__journal_now(const struct htw_journal *journal) {
-    if (journal->scheduler == NULL)
-        return htw__clock_realtime_ns();
-    return journal->is_manual ? htw_scheduler_now(journal->scheduler)
-                              : htw_scheduler_now_by(journal->scheduler, HTW_CLOCK_REALTIME);
+    return journal->is_manual ? htw_scheduler_now(journal->scheduler) : htw__clock_realtime_ns();
 }
 
 /* Whether jobs of the default queue may be delivered, by this journal or, where it has no scheduler and leases nothing, by

@@ -128,7 +128,7 @@ static void bury(struct htw_journal *journal, const struct htw__job_row *row,
     to->counters.buries++;
     to->place = htw__place_buried(row->queue);
     htw__mutex_lock(&journal->mutex);
-    to->rank = htw__journal_next_put(journal);
+    to->rank = htw__journal_next_put(journal, htw__journal_now(journal));
     htw__mutex_unlock(&journal->mutex);
 }
 
