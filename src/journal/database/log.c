@@ -174,45 +174,43 @@ static void measure(struct htw__database *self) {
     self->sqlite->file_bytes = size;
 }
 
-/* The file is at least as long as so many pages. */
-static int cover(struct htw__database *self, unsigned more) {
-    uint64_t pages, *page_size = &self->sqlite->page_size;
-    sqlite3_file *file;
-    int result = htw__statement_number(self, HTW__PAGE_COUNT, NULL, 0, &pages);
-    if (result == 1 && *page_size == 0)
-        result = htw__statement_number(self, HTW__PAGE_SIZE, NULL, 0, page_size);
-    if (result < 0)
-        return result;
-    int64_t wanted = (int64_t)((pages + more) * *page_size);
-    if (wanted <= self->sqlite->file_bytes ||
-        (file = htw__database_file(self, SQLITE_FCNTL_FILE_POINTER)) == NULL)
+int htw__room_cover(struct htw__database *self, int64_t pages) {
+    struct htw__sqlite *sqlite = self->sqlite;
+    int64_t wanted = (pages + sqlite->room_pages) * (int64_t)sqlite->page_size;
+    sqlite3_file *file = htw__database_file(self, SQLITE_FCNTL_FILE_POINTER);
+    sqlite->file_pages = pages;
+    if (wanted <= sqlite->file_bytes || file == NULL)
         return 0;
     int error = extend(self, file, wanted);
     if (error == 0)
         error = sync_room(self, file);
     if (error == 0)
-        self->sqlite->file_bytes = wanted;
+        sqlite->file_bytes = wanted;
     return error;
 }
 
 int htw__room_secure(struct htw__database *self, bool frees) {
+    struct htw__sqlite *sqlite = self->sqlite;
+    int result = 1;
     if (!htw__database_has_log(self))
         return 0;
-    int error = cover(self, frees ? 0 : ROOM_PAGES);
-    if (error != 0 || frees || self->sqlite->has_log_room)
-        return error;
+    if (sqlite->page_size == 0)
+        result = htw__statement_number(self, HTW__PAGE_SIZE, NULL, 0, &sqlite->page_size);
+    sqlite->room_pages = frees ? 0 : ROOM_PAGES;
+    if (result < 0 || frees || sqlite->has_log_room)
+        return result < 0 ? result : 0;
     sqlite3_file *log = htw__database_file(self, SQLITE_FCNTL_JOURNAL_POINTER);
-    if (log != NULL)
-        error = extend(self, log, LOG_ROOM);
-    self->sqlite->has_log_room = error == 0;
+    int error = log == NULL ? 0 : extend(self, log, LOG_ROOM);
+    sqlite->has_log_room = error == 0;
     return error;
 }
 
 /* If there is space. */
 static void make_again(struct htw__database *self) {
     measure(self);
-    if (htw__database_has_log(self) && self->sqlite->is_open && self->sqlite->has_log_room)
-        (void)cover(self, ROOM_PAGES);
+    self->sqlite->room_pages = ROOM_PAGES;
+    if (self->sqlite->file_pages > 0 && self->sqlite->has_log_room)
+        (void)htw__room_cover(self, self->sqlite->file_pages);
 }
 
 int htw__room_copy_log(struct htw__database *self) {

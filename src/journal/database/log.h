@@ -26,9 +26,17 @@ bool htw__log_is_in_place(struct htw__database *self);
 /* What an earlier process has added to the file is on the disk then: at the open, before the first commit. */
 int htw__room_keep(struct htw__database *self);
 
-/* Before a commit: the file has space for all pages of the transaction, and, unless it `frees`, the room is there. 0,
-   -ENOSPC or another error. */
+/* Before a commit: unless it `frees`, it leaves the room. 0, -ENOSPC or another error. */
 int htw__room_secure(struct htw__database *self, bool frees);
+
+/* In a commit, before its last frame: the file has space for so many pages, and the room. As above. */
+int htw__room_cover(struct htw__database *self, int64_t pages);
+
+/* frames.c: from now on, the frames of commits are followed. 0 or -EIO. */
+int htw__frames_follow(struct htw__database *self);
+
+/* The end of a transaction. As htw__statement_step(). */
+int htw__frames_commit(struct htw__database *self);
 
 /* Before the file is closed: where the disk is nearly full, the log stays, as zeros, so that no other program takes its space. */
 void htw__room_leave(struct htw__database *self);

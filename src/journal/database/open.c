@@ -246,6 +246,8 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         error = settle_log(self);
     if (error == 0)
         error = finish_open(self);
+    if (error == 0 && htw__database_has_log(self))
+        error = htw__frames_follow(self);
     if (error != 0)
         htw__database_close(self, false, 0);
     return error;

@@ -32,7 +32,6 @@
     S(STORE_MOVED, "INSERT OR REPLACE INTO htw_moved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")       \
     S(DELETE_MOVED, "DELETE FROM htw_moved WHERE id = ?1")                                            \
     S(STORE_BLOCK, "INSERT OR IGNORE INTO htw_block (place, first) VALUES (?1, ?2)")                  \
-    S(PAGE_COUNT, "PRAGMA page_count")                                                                \
     S(PAGE_SIZE, "PRAGMA page_size")                                                                  \
     S(COUNT_JOBS,                                                                                     \
       "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM htw_moved WHERE id = "            \
@@ -94,12 +93,24 @@ struct htw__blocks {
     size_t begun; /* `first` when the transaction began */
 };
 
+/* Bytes of the frames of a commit that are written together: seven of the usual pages, which are more than a put has. */
+#define HTW__LOG_HELD (32 << 10)
+
 /* The log of SQLite: log.h. */
 struct htw__log {
     int pages;         /* after the last commit */
     int checkpoint_at; /* it is copied when it has so many */
     uint64_t inode;    /* 0: not yet known */
     bool is_rewritten; /* all that an earlier process has left is on the disk */
+    /* What frames.c has put in front of the methods of the file. */
+    struct htw__database *database;
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *real;
+    bool commits; /* a transaction ends now */
+    bool holds;   /* its frames: SQLite syncs them before readers see them */
+    unsigned char held[HTW__LOG_HELD];
+    int held_size;
+    int64_t held_at;
 };
 
 struct htw__sqlite {
@@ -115,7 +126,9 @@ struct htw__sqlite {
     struct htw__blocks blocks;
     struct htw__log log;
     int64_t file_bytes; /* log.h */
+    int64_t file_pages; /* in use, after the last commit; 0: not known */
     uint64_t page_size;
+    unsigned room_pages; /* that the commit leaves */
     bool has_log_room;
     int64_t checked_ns; /* when the files were last seen in place; 0: not yet */
     uint64_t steps;     /* of SQLite's machine, where it only reads: these are limited */

@@ -77,7 +77,7 @@ static int commit(struct htw__database *self, uint64_t reserved, uint64_t genera
     if (error == 0)
         error = htw__room_secure(self, frees);
     if (error == 0)
-        error = htw__statement_step(self, HTW__COMMIT);
+        error = htw__frames_commit(self);
     if (error == 0)
         take_over(self, reserved, generation);
     return error;
