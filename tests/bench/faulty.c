@@ -1,88 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A plugin for htw-bench that is wrong on purpose, in the way that the environment variable
- * FAULT names: a harness that does not notice has validated nothing.
+ * FAULT names: a harness that does not notice has validated nothing. Otherwise it is htw.
  */
-#include <bench.h>
+#include <impl_htw.c>
 
-#include <htw/htw.h>
-
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct self {
-    struct htw_wheel *wheel;
-    struct bench_tally *tally;
-    const char *fault;
-    bool is_first; /* the next timer that fires is the first: the fault's victim */
-};
+static bool is_first; /* the next timer that fires is the first: the fault's victim */
 
-static bool has(const struct self *self, const char *fault) {
-    return self->fault != NULL && strcmp(self->fault, fault) == 0;
+static bool has(const char *fault) {
+    return getenv("FAULT") != NULL && strcmp(getenv("FAULT"), fault) == 0;
 }
 
-static void *create(size_t capacity, struct bench_tally *tally) {
-    (void)capacity;
-    struct self *self = malloc(sizeof(*self));
-    if (self == NULL || htw_wheel_create(&self->wheel, NULL) != 0) {
-        free(self);
-        return NULL;
-    }
-    self->tally = tally;
-    self->fault = getenv("FAULT");
-    self->is_first = true;
-    return self;
+static void *create_faulty(size_t capacity, struct bench_tally *tally) {
+    is_first = true;
+    return create(capacity, tally);
 }
 
-static void init(void *self, void *timer) {
-    (void)self;
-    htw_timer_init(timer);
-}
-
-static void schedule(void *self_, void *timer, uint64_t deadline) {
+static void advance_wrongly(void *self_, uint64_t now) {
     struct self *self = self_;
-    int error = htw_wheel_schedule(self->wheel, timer, deadline); /* only without memory */
-    (void)error;
-}
-
-static void cancel(void *self_, void *timer) {
-    struct self *self = self_;
-    htw_wheel_cancel(self->wheel, timer);
-}
-
-static void advance(void *self_, uint64_t now) {
-    struct self *self = self_;
-    if (has(self, "crash"))
+    if (has("crash"))
         abort();
-    while (has(self, "hang"))
+    while (has("hang"))
         pause();
-    uint64_t polled = now + has(self, "early") - has(self, "late");
+    uint64_t polled = now + has("early") - has("late");
     struct htw_timer *timer;
     while ((timer = htw_wheel_poll(self->wheel, polled)) != NULL) {
-        if (!self->is_first || !has(self, "lose"))
+        if (!is_first || !has("lose"))
             bench_fired(self->tally, timer);
-        if (self->is_first && has(self, "double"))
+        if (is_first && has("double"))
             bench_fired(self->tally, timer);
-        self->is_first = false;
+        is_first = false;
     }
 }
 
-static size_t count(void *self_) {
-    struct self *self = self_;
-    return htw_wheel_count(self->wheel) + has(self, "miscount");
+static size_t miscount(void *self) {
+    return count(self) + has("miscount");
 }
 
 static const struct bench_implementation faulty = {
     .name = "faulty",
     .about = "wrong on purpose",
     .timer_size = sizeof(struct htw_timer),
-    .create = create,
+    .create = create_faulty,
     .init = init,
     .schedule = schedule,
     .cancel = cancel,
-    .advance = advance,
-    .count = count,
+    .advance = advance_wrongly,
+    .count = miscount,
 };
 
 const struct bench_implementation *const bench_plugins[] = { &faulty, NULL };

@@ -13,7 +13,7 @@ import urllib.parse
 import pytest
 from http_hostile import raw_answer, try_hostile_clients
 from pages import MARKUP, TOKEN, connect, exchange
-from programs import PATIENCE, SERVE, file_with, needs
+from programs import PATIENCE, SERVE, file_with, needs, wait_for
 from servers import HtwServe
 from wire import Wire
 
@@ -187,10 +187,8 @@ def test_page_changes_queues(server):
     for verb in ("pause?until=%2B1h&", "resume?"):
         assert server.ask("POST", f"/queue/{verb}queue=mistake")[0] == 404
     server.work("e", "reserve-with-timeout 60")
-    end = time.monotonic() + PATIENCE
-    while (numbers := server.get("/queues")["server"])["waiting"] != 1:
-        assert time.monotonic() < end, numbers
-    assert numbers == {"connections": 1, "producers": 0, "workers": 1, "waiting": 1, "draining": False}
+    wait_for(lambda: server.get("/queues")["server"]["waiting"] == 1, "that it waits")
+    assert server.get("/queues")["server"] == {"connections": 1, "producers": 0, "workers": 1, "waiting": 1, "draining": False}
     assert server.get("/queue", queue="e")["waiting"] == 1
 
 

@@ -7,15 +7,14 @@ import atexit
 import contextlib
 import functools
 import os
-import time
 
 import pytest
+from programs import wait_for
 
 webdriver = pytest.importorskip("selenium.webdriver")
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 
-PATIENCE = 60
 WORDS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking")
 
 
@@ -89,13 +88,10 @@ class Page:
             alert.accept()
 
     def wait(self, condition, what):
-        end = time.monotonic() + PATIENCE
-        while True:
+        def holds():
             with contextlib.suppress(Exception):  # what it looks at is being replaced
-                if condition():
-                    return
-            assert time.monotonic() < end, f"no {what}"
-            time.sleep(0.05)
+                return condition()
+        wait_for(holds, what)
 
     def fits(self):
         wide = self.run("return document.documentElement.scrollWidth - innerWidth")

@@ -100,10 +100,11 @@ def close_output(process):
 
 
 def wait_for(condition, what, patience=PATIENCE):
-    """Looks more seldom as it takes longer, as a condition may start a program."""
+    """Looks more seldom as it takes longer, as a condition may start a program. `what` is a text, or a function that gives it when the
+    time is over."""
     end, pause = time.monotonic() + patience, 0.002
     while not condition():
-        assert time.monotonic() < end, f"never: {what}"
+        assert time.monotonic() < end, f"never: {what() if callable(what) else what}"
         time.sleep(pause)
         pause = min(1.3 * pause, 0.03)
 

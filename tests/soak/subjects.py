@@ -12,10 +12,9 @@ import time
 
 from brokers import Brokers, level_topics
 from judge import BUCKETS, add_late
+from programs import PATIENCE
 from relay import Relay
 from wire import Wire
-
-PATIENCE = 60  # seconds that only a hanging program needs
 
 
 def ask_monitor(path):

@@ -19,7 +19,7 @@ import types
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[1:1] = [str(HERE.parent / "tests"), str(HERE.parent / "tests/kafka")]
+sys.path[1:1] = [str(HERE.parent / "tests"), str(HERE.parent / "tests/kafka"), str(HERE.parents[2] / "tests/kit")]
 import client  # noqa: E402
 import cluster  # noqa: E402
 from relay import Relay, wait_for  # noqa: E402

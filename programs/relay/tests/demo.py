@@ -11,6 +11,7 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
+sys.path.append(sys.path[0] + "/../../../tests/kit")
 from brokers import Brokers, level_topics  # noqa: E402
 from relay import Relay, wait_for  # noqa: E402
 

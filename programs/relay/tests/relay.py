@@ -3,9 +3,8 @@
 import os
 import signal
 import subprocess
-import time
 
-PATIENCE = 60  # seconds that only a hanging program needs
+from programs import PATIENCE, wait_for
 
 # A short session, and transactions that end soon: a test waits for both. Brokers refuse sessions below 6 s.
 QUICK = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 1000, "transaction.timeout.ms": 10000}
@@ -76,11 +75,3 @@ class Relay:
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"the relay does not stop:\n{self.text()[-2000:]}")
-
-
-def wait_for(condition, what, seconds=PATIENCE):
-    """`what` is a text, or a function that gives it when the time is over."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"never: {what() if callable(what) else what}"
-        time.sleep(0.1)
