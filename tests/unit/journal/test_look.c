@@ -2,6 +2,7 @@
 /* test_look.c - peeking and listing beside commits: what a look sees, waits for, keeps, and holds up. */
 #include "../../../src/journal/database/database.h"
 #include "../../../src/journal/state.h"
+#include "../../support/memcheck.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -343,7 +344,8 @@ JOURNAL_TEST(look_leaves_no_change_behind) {
     atomic_store(&peeker.is_over, false);
     sem_init(&peeker.told, 0, 0);
     assert_int_equal(pthread_create(&thread, NULL, peek_on, NULL), 0);
-    for (int i = 0; i < 2000; i++) {
+    int rounds = RUNNING_ON_VALGRIND ? 100 : 2000; /* each takes it a tenth of a second */
+    for (int i = 0; i < rounds; i++) {
         journal_put_struct(f, JOB(.queue = "q", .deadline_ns = HTW_NEVER_NS));
         assert_int_equal(htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, tell, NULL, NULL),
                          0);
