@@ -106,14 +106,20 @@ def send_named(case, names, delay_ms):
 def test_what_the_input_has_deleted_is_shown_and_moved(case):
     case.relay("a").ready()
     send_named(case, ["old", "other"], 600000)
+    case.client.send(case.name, "tick", "v", "htw-every=2s", "htw-id=tick")
+    time.sleep(5)
+    begin = now_ms()
+    shown, _ = case.act("show", "tick", "--key", "tick")
+    assert begin < int(shown[0]["time_ms"]) <= now_ms() + 2000, (shown, begin)  # the next one
+    assert act_on(case, "cancel", "tick") == "sure"
     case.client.trim(case.name)
     shown, _ = case.act("show", "old", "--key", "old")
     assert [(row["value"], row["level"] is None) for row in shown] == [("v-old", False)], shown
     assert act_on(case, "cancel", "other") == "sure"
     assert act_on(case, "move", "old", "+2s") == "sure"
-    case.next = 1
+    case.next = 2
     case.wait_arrived()
-    assert case.keys == {b"old"}
+    assert case.keys == {b"old", b"tick"}
 
 
 def test_a_question_without_a_relay_ends_and_a_cancel_counts_later(case):
