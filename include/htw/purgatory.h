@@ -184,7 +184,7 @@ struct htw_purgatory_options {
     /** Passed to the hooks. */
     void *context;
     /** The number of independent parts, each with its own lock, into which the keys are divided: a
-        power of two up to HTW_PURGATORY_SHARDS_MAX; 0 means 4096. Each takes 256 bytes. */
+        power of two up to HTW_PURGATORY_SHARDS_MAX; 0 means 4096. Each takes 320 bytes. */
     uint32_t shards;
     /** The allocator; NULL means the default one. Must be thread-safe. The library may call it
         while it holds a lock of its own. The struct is copied. */
@@ -277,9 +277,9 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * ends for that reason, and HTW_FINISHED is returned.)
  *
  * Cost: O(keys); for many keys O(keys * log keys). A request with up to six keys allocates nothing itself. A
- * key of up to 16 bytes takes nothing if its shard has room for it, and four requests fit there; otherwise it
- * takes 64 bytes, in blocks of 4 KiB, with one request. A longer key takes 48 bytes and its length. Each four
- * further requests on a key take 64 bytes.
+ * key of up to 16 bytes takes nothing if its shard has room for it, and six requests fit there; otherwise it
+ * takes 80 bytes, in blocks of 4 KiB, with one request. A longer key takes 64 bytes and its length. Each six
+ * further requests on a key take 80 bytes.
  */
 HTW_API HTW_WARN_UNUSED int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
                                                                   struct htw_request *request,
@@ -370,7 +370,8 @@ HTW_API HTW_WARN_UNUSED int htw_purgatory_check_later(struct htw_purgatory *purg
                                                       const void *key, size_t key_size);
 
 /**
- * Ends all requests that wait on a key with HTW_REASON_CANCELLED, in order of arrival, and returns how many.
+ * Ends all requests that wait on a key with HTW_REASON_CANCELLED, in order of arrival, and returns how many. Those that
+ * arrive during the call may or may not be among them.
  *
  * @param visitor called for each request that this call ends. A request whose hook is running in another
  *                thread is only marked, and that thread ends it (unless its `try_complete` returns true)

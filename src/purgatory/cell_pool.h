@@ -2,10 +2,9 @@
 /*
  * cell_pool.h - the memory of cells, in chunks of 4 KiB. Each CPU has a pool.
  *
- * A chunk has a header and 63 cells, so a cell costs 65 bytes; an allocator that keeps the
- * alignment takes 80 to 128. The number of a cell, which is in the cell, leads to the header. An
- * empty chunk is freed if the others have some free cells, or if no cell is in use: a use that
- * goes up and down by a few cells does not allocate each time.
+ * A chunk has a header and 50 cells, so a cell costs 82 bytes. The number of a cell, which is in the cell, leads to
+ * the header. An empty chunk is freed if the others have some free cells, or if no cell is in use: a use that goes up
+ * and down by a few cells does not allocate each time.
  */
 #ifndef HTW_SRC_PURGATORY_CELL_POOL_H
 #define HTW_SRC_PURGATORY_CELL_POOL_H
@@ -14,7 +13,7 @@
 #include "../base/list.h"
 #include "cell.h"
 
-#define HTW__CHUNK_CELLS 63u
+#define HTW__CHUNK_CELLS 50u
 
 struct htw__cell_pool {
     struct htw__lock lock; /* guards the members below */

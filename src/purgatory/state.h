@@ -186,6 +186,6 @@ static inline int htw__key_of_call(const struct htw_purgatory *purgatory, const 
 
 /* As the header and the documents say. tests/api/docs.py reads the numbers here. */
 _Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw_request) == 104), "a request");
-_Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw__purgatory_shard) == 256), "a shard");
+_Static_assert(HTW__IS_OF_SIZE(sizeof(struct htw__purgatory_shard) == 320), "a shard");
 
 #endif /* HTW_SRC_PURGATORY_STATE_H */

@@ -109,7 +109,6 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     struct htw_request *request = NULL;
     struct htw__key_cell *key;
     htw__lock_acquire(&walk->shard->first.lock);
-    walk->shard->first.is_closed = true;
     /* Keys of which all requests are busy, and marked now, are passed over. */
     while (request == NULL && (key = htw__watched_key_orphan(walk->shard)) != NULL) {
         begin_walk(walk, key);

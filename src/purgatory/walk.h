@@ -45,7 +45,7 @@ bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request);
 /* Ends the walk before its end. The caller still owns the request. */
 void htw__walk_stop(struct htw__walk *walk);
 
-/* Closes the shard, takes a key out of its table, and begins a walk there. NULL: none is left. */
+/* Of a closed purgatory: takes a key out of the shard, and begins a walk there. NULL: none is left. */
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 
 /* Counts the requests on a key, the busy ones included, and owns none. */

@@ -26,7 +26,7 @@ static void give_back_cell(struct htw__purgatory_shard *shard, struct htw__key_c
 /* ---- keys */
 
 static size_t long_key_bytes(size_t size) {
-    return offsetof(struct htw__key_cell, bytes) + size;
+    return offsetof(struct htw__key_cell, bytes_in_table) + size;
 }
 
 static struct htw__key_cell *allocate_key(const struct htw_purgatory *purgatory,
@@ -59,13 +59,14 @@ static struct htw__key_cell *add_key(const struct htw_purgatory *purgatory,
     if (key == NULL)
         return NULL;
     key->has_key = true;
-    htw__key_copy(key->bytes, source->bytes, source->size);
     if (key == &shard->first || key == &shard->second) {
+        htw__key_copy(key->bytes, source->bytes, source->size);
         key->size = (uint8_t)(source->size & 31u);
         return key;
     }
     key->is_in_table = true;
-    htw__key_node_set(&key->node, source->hash, key->bytes, source->size);
+    htw__key_copy(key->bytes_in_table, source->bytes, source->size);
+    htw__key_node_set(&key->node, source->hash, key->bytes_in_table, source->size);
     htw__key_table_insert(&shard->table, &key->node);
     shard->first.has_table = true;
     return key;
@@ -171,7 +172,8 @@ static bool is_full(struct htw__key_cell *cell) {
 
 int htw__watch_link(const struct htw_purgatory *purgatory, struct htw_request *request,
                     struct htw__watch *watch, const struct htw__key *source) {
-    if (source->shard->first.is_closed)
+    /* order: Closing sets it, and then takes the lock of each shard. */
+    if (atomic_load_explicit(&purgatory->closed, memory_order_relaxed))
         return -ESHUTDOWN;
     struct htw__key_cell *key = htw__watched_key_find(source);
     if (key == NULL && (key = add_key(purgatory, source)) == NULL)

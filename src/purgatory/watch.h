@@ -91,7 +91,7 @@ void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgat
 void htw__cell_unpin(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
                      struct htw__key_cell *key, struct htw__key_cell *cell);
 
-/* Makes any key of a closed shard an orphan; NULL: there is none that is not. */
+/* Makes any key of a closed purgatory an orphan; NULL: there is none that is not. */
 struct htw__key_cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard);
 
 #endif /* HTW_SRC_PURGATORY_WATCH_H */

@@ -43,7 +43,6 @@ PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_is_on_all_keys) {
     assert_log(test, "a? a?");
     assert_true(a->answer);
     assert_int_equal(a->result, 3);
-    assert_true(htw_request_is_pending(&a->request));
     assert_waiting(test, 1, 3, 3, 1);
 }
 
@@ -79,19 +78,19 @@ static void bring_peer(struct waiter *self) {
 
 /* holds: purgatory-7 */
 PURGATORY_TEST(purgatory_check_asks_no_request_twice_when_others_arrive_meanwhile) {
-    watch_each(test, "aBc", HTW_NEVER_NS, "k");
+    watch_each(test, "aBcde", HTW_NEVER_NS, "k");
     struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
     struct waiter *x = purgatory_case_waiter(test, 'x'), *y = purgatory_case_waiter(test, 'y');
     a->on_asked = b->on_ended = bring_peer;
     a->peer = x;
     b->peer = y;
     assert_int_equal(check_key(test, "k"), 1);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 5; i++)
         assert_int_equal(test->waiters[i].asked, 3);
     assert_in_range(x->asked, 2, 3); /* when it was submitted, and perhaps by the check */
     assert_in_range(y->asked, 2, 3);
     purgatory_case_forget_log(test);
-    assert_check_log(test, "k", 0, "a? c? x? y?");
+    assert_check_log(test, "k", 0, "a? c? d? e? x? y?");
 }
 
 /* In its n-th call, `try_complete` makes its request ready and checks its key, and says no. */
