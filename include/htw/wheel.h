@@ -233,7 +233,7 @@ HTW_API HTW_WARN_UNUSED struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel
  * @param max       the room in `timers`; at least 1.
  * @param budget    the most steps; 0 means no limit. A step hands out one timer, demotes one timer,
  *                  or discards one empty bucket. (With `strict_fifo`, a timer that is due above the
- *                  lowest level takes two steps.)
+ *                  lowest level may take two.)
  * @param ret_count receives the number of timers, 0 to `max`. It may be 0 with HTW_MORE, if the
  *                  budget was used up for other steps.
  * @return HTW_DONE: nothing is due any more, and the round has ended. With a budget, the empty

@@ -7,9 +7,9 @@
  * stays until it is found at the top. So a timer that is armed and cancelled again and again costs
  * nothing here. A key is never raised: a bucket could then hold two ranges of its level at once.
  *
- * A binary heap orders the levels by the first bucket of each. Within a level nothing is sorted: the
- * ranges of its buckets are in the cyclic order of their slots, within the window, so a bitmap finds
- * the next one in a few instructions.
+ * Nothing is sorted. The first bucket of all is the least of the first buckets of the levels, of which few
+ * have any. Within a level the ranges of the buckets are in the cyclic order of their slots, within the
+ * window, so a bitmap of those behind the first finds the next one in a few instructions.
  */
 #ifndef HTW_SRC_WHEEL_DELAY_QUEUE_H
 #define HTW_SRC_WHEEL_DELAY_QUEUE_H
@@ -20,9 +20,6 @@
 
 /* The key of a bucket that is not queued. */
 #define HTW__DELAY_QUEUE_ABSENT UINT64_MAX
-
-/* A level has two buckets at least. */
-#define HTW__DELAY_QUEUE_LEVELS_MAX 64
 
 /* A bucket with its key. */
 struct htw__delay_queue_entry {
@@ -37,15 +34,15 @@ static inline bool htw__delay_queue_precedes(struct htw__delay_queue_entry a,
 }
 
 struct htw__delay_queue {
+    struct htw__delay_queue_entry top; /* the first bucket of all */
+    uint64_t levels;                   /* bit i: level i has a bucket */
     /* One block, which begins with the keys. */
     uint64_t *keys;  /* by id */
     uint64_t *since; /* by id, of a queued bucket: when it was queued, as the caller counts */
-    struct htw__delay_queue_entry *heap; /* the first bucket of each level that has one */
-    struct htw__bitmap *queued;          /* by level */
-    uint32_t heap_count;
-    uint32_t capacity; /* ids are less than this */
-    uint32_t bits;     /* id = level << bits | slot; a bucket is 2^(bits * level) ticks wide */
-    uint8_t positions[HTW__DELAY_QUEUE_LEVELS_MAX]; /* in the heap, of a level that is in it */
+    struct htw__delay_queue_entry *first; /* by level that has a bucket */
+    struct htw__bitmap *later;            /* by level: its other buckets, by slot */
+    uint32_t capacity;                    /* ids are less than this */
+    uint32_t bits; /* id = level << bits | slot; a bucket is 2^(bits * level) ticks wide */
 };
 
 void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t bits);
@@ -60,25 +57,24 @@ uint32_t htw__delay_queue_count(const struct htw__delay_queue *queue);
 size_t htw__delay_queue_memory(const struct htw__delay_queue *queue);
 
 /* Queues bucket `id` under `deadline` at `moment`, or lowers its key to that. The deadline is in the
-   range of the bucket. O(log levels). */
+   range of the bucket. O(1). */
 void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_t deadline,
                             uint64_t moment);
 
-/* Removes the top, which must be there. O(log levels). */
+/* Removes the top, which must be there. O(levels). */
 void htw__delay_queue_pop(struct htw__delay_queue *queue);
 
-/* Whether bitmaps, keys and heap agree. O(capacity). */
+/* Whether bitmaps, keys and first buckets agree. O(capacity). */
 bool htw__delay_queue_is_valid(const struct htw__delay_queue *queue);
 
 static inline bool htw__delay_queue_is_empty(const struct htw__delay_queue *queue) {
-    return queue->heap_count == 0;
+    return queue->levels == 0;
 }
 
-/* The first bucket of all; its key is HTW__DELAY_QUEUE_ABSENT if the queue is empty. Not before
-   anything is reserved. */
+/* The first bucket of all; its key is HTW__DELAY_QUEUE_ABSENT if the queue is empty. */
 static inline struct htw__delay_queue_entry
 htw__delay_queue_top(const struct htw__delay_queue *queue) {
-    return queue->heap[0];
+    return queue->top;
 }
 
 /* The key of a bucket; HTW__DELAY_QUEUE_ABSENT: it is not queued. */

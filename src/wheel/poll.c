@@ -7,6 +7,7 @@
  * ends when its batch is full or its budget is used up, and the next call continues there. A round
  * is the sequence of calls up to the one that finds nothing more due.
  */
+#include "lists.h"
 #include "poll.h"
 
 #include "../base/probe.h"
@@ -19,15 +20,24 @@ static void expire(struct htw_timer *timer, struct htw__poll *batch) {
     batch->timers[batch->count++] = timer;
 }
 
-/* Expires the timers of a ring, all of which are due, from its front. */
-static void expire_ring(const struct htw_wheel *wheel, struct htw__link *ring,
-                        struct htw__poll *batch) {
+/* Expires the timers at the front of a list, up to one that is due after `now`. Whether none is left. */
+static inline bool expire_front(const struct htw_wheel *wheel, struct htw__timer_list list,
+                                uint64_t now, struct htw__poll *batch) {
+    struct htw__link **back = list.head;
     struct htw__link *link;
-    while (!htw__poll_is_over(batch) && (link = htw__timers_pop_front(ring)) != NULL) {
+    while ((link = *back) != list.end && !htw__poll_is_over(batch) &&
+           htw__timer_of(link)->_deadline <= now) {
+        HTW_ASSERT_LISTED(link, back);
         HTW_ASSERT_OWNED(wheel, htw__timer_of(link));
         batch->budget--;
         expire(htw__timer_of(link), batch);
+        back = &link->_next;
     }
+    if (link != &wheel->nil)
+        HTW_ASSERT_LISTED(link, back);
+    *list.head = link;
+    link->_back = list.head;
+    return link == list.end;
 }
 
 /* The queue must not be empty. */
@@ -39,7 +49,7 @@ static struct htw__top top_of(const struct htw_wheel *wheel) {
 
 static void advance_clock(struct htw_wheel *wheel, uint64_t clock) {
     HTW_ASSERT(clock > wheel->clock);
-    htw__wheel_set_clock(wheel, clock);
+    wheel->clock = clock;
     wheel->advances++;
 }
 
@@ -100,18 +110,19 @@ static void empty_top(struct htw_wheel *wheel, const struct htw__top *top,
         struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot, 0);
         if (top->key >= wheel->fetched)
             htw__fifo_fetch(wheel, top->key, batch->budget);
-        expire_ring(wheel, ring, batch);
-        if (htw__ring_is_empty(ring))
+        if (expire_front(wheel, htw__list_of_ring(ring), top->key, batch))
             htw__wheel_discard_top(wheel);
     }
 }
 
+static inline bool top_is_empty(const struct htw_wheel *wheel) {
+    struct htw__top top = top_of(wheel);
+    return htw__bucket_is_empty(&top.bucket, &wheel->nil);
+}
+
 /* Discards buckets at the top that cancels have emptied. False if the budget ends before. */
 static HTW__NOINLINE bool discard_empty_tops(struct htw_wheel *wheel, struct htw__poll *batch) {
-    while (!htw__delay_queue_is_empty(&wheel->queue)) {
-        struct htw__top top = top_of(wheel);
-        if (!htw__bucket_is_empty(&top.bucket, &wheel->nil))
-            break;
+    while (!htw__delay_queue_is_empty(&wheel->queue) && top_is_empty(wheel)) {
         if (batch->budget == 0)
             return false;
         batch->budget--;
@@ -126,57 +137,9 @@ static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
 
 static void end_round(struct htw_wheel *wheel, uint64_t now) {
     wheel->in_round = false;
-    htw__wheel_set_clock(wheel, now);
+    wheel->clock = now;
     HTW_ASSERT_LISTED(wheel->next_round._next, &wheel->next_round._next);
     htw__ring_splice_back(&wheel->due, &wheel->next_round);
-}
-
-/* So few timers are in a bucket of so few chains that they need not be walked side by side. */
-#define FEW_CHAINS 4u
-
-/*
- * The common case of a wheel with few timers: a round begins, and the bucket at the top has few chains.
- * Takes its timers, chain by chain, at most `max`, up to one that is not due. If that was all that is
- * due and `may_end`, it was the whole round: the clock goes to `now` in one step. Otherwise the round
- * is open. 0: it is not so, and nothing has changed. Not inlined, like run_round(), because that needs
- * more registers than there are.
- */
-static HTW__NOINLINE size_t expire_few(struct htw_wheel *wheel, uint64_t now,
-                                       struct htw_timer *timers[], size_t max, bool may_end) {
-    uint64_t key = htw__delay_queue_top(&wheel->queue).key;
-    now -= now == HTW_NEVER_TICK;
-    if (wheel->in_round || wheel->strict_fifo || key > now || !htw__ring_is_empty(&wheel->due))
-        return 0;
-    struct htw__bucket bucket = htw__wheel_bucket(wheel, htw__delay_queue_top(&wheel->queue).id);
-    uint64_t step = bucket.buckets->count;
-    uint64_t last = (bucket.now - 1) | (step - 1); /* the end of the present chain */
-    if (last - bucket.since >= FEW_CHAINS * step)
-        return 0;
-    size_t count = 0;
-    struct htw__link *link = &wheel->nil;
-    for (uint64_t i = bucket.since; i <= last && link == &wheel->nil; i += step) {
-        struct htw__link **head = htw__bucket_chain_for(bucket.buckets, bucket.slot, i);
-        struct htw__link **back = head;
-        for (link = *head; link != &wheel->nil; link = *back) {
-            HTW_ASSERT_LISTED(link, back);
-            HTW_ASSERT_OWNED(wheel, htw__timer_of(link));
-            if (count == max || htw__timer_of(link)->_deadline > key)
-                break;
-            htw__timer_of(link)->_location = 0;
-            timers[count++] = htw__timer_of(link);
-            back = &link->_next;
-        }
-        *head = link;
-        link->_back = head;
-    }
-    if (count == 0)
-        return 0;
-    if (link == &wheel->nil)
-        htw__delay_queue_pop(&wheel->queue);
-    bool ends = may_end && count < max && htw__delay_queue_top(&wheel->queue).key > now;
-    wheel->in_round = !ends;
-    advance_clock(wheel, ends ? now : key);
-    return count;
 }
 
 /* HTW_DONE: the caller ends the round. */
@@ -185,7 +148,7 @@ run_round(struct htw_wheel *wheel, uint64_t now, struct htw__poll *batch) {
     wheel->in_round = true;
     for (;;) {
         if (!wheel->emptying)
-            expire_ring(wheel, &wheel->due, batch);
+            expire_front(wheel, htw__list_of_ring(&wheel->due), wheel->clock, batch);
         /* A full batch never reports that the round has ended, even if it has. */
         if (batch->count == batch->max)
             return HTW_MORE;
@@ -230,15 +193,15 @@ static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
     if (wheel->in_round || now < wheel->clock ||
         !nothing_is_due(wheel, now)) /* so not HTW_NEVER_TICK */
         return false;
-    htw__wheel_set_clock(wheel, now);
+    wheel->clock = now;
     HTW_ASSERT_WHEEL(wheel);
     return true;
 }
 
-/* All cases. expire_few() has taken `count` timers. */
-static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint64_t now,
-                                                   struct htw_timer *timers[], size_t max,
-                                                   size_t budget, size_t count, size_t *ret_count) {
+/* All cases. poll_batch() has taken `count` timers. */
+static HTW__NOINLINE HTW__NO_CANARY int run_batch(struct htw_wheel *wheel, uint64_t now,
+                                                  struct htw_timer *timers[], size_t max,
+                                                  size_t budget, size_t count, size_t *ret_count) {
     struct htw__poll batch = { timers, count, max, (budget == 0 ? SIZE_MAX : budget) - count };
     enum htw_wheel_progress progress = advance(wheel, now, budget != 0, &batch);
     HTW_ASSERT_WHEEL(wheel);
@@ -246,9 +209,65 @@ static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint
     return (int)progress;
 }
 
-HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
-                                        struct htw_timer *timers[], size_t max, size_t budget,
-                                        size_t *ret_count) {
+/* So few timers are in a bucket of so few chains that they need not be walked side by side. */
+#define FEW_CHAINS 4u
+
+/* Expires timers of the bucket at the top, if it has few chains: chain by chain, up to one that is not due. With
+   strict FIFO, what is due is in one ring. Whether the bucket is empty then. */
+static inline bool expire_few(struct htw_wheel *wheel, const struct htw__top *top,
+                              struct htw__poll *batch) {
+    const struct htw__buckets *buckets = top->bucket.buckets;
+    uint32_t slot = top->bucket.slot;
+    if (wheel->strict_fifo) {
+        struct htw__link *ring = htw__bucket_ring_for(buckets, slot, top->key);
+        return (top->level > 0 || top->key < wheel->fetched) &&
+               expire_front(wheel, htw__list_of_ring(ring), top->key, batch) &&
+               htw__bucket_is_empty(&top->bucket, &wheel->nil);
+    }
+    uint64_t last = (top->bucket.now - 1) | (buckets->count - 1); /* the end of the present chain */
+    bool all = last - top->bucket.since < FEW_CHAINS * (uint64_t)buckets->count;
+    for (uint64_t i = top->bucket.since; all && i <= last; i += buckets->count) {
+        struct htw__link **head = htw__bucket_chain_for(buckets, slot, i);
+        all = expire_front(wheel, (struct htw__timer_list) { head, &wheel->nil }, top->key, batch);
+    }
+    return all;
+}
+
+/* Whether a poll begins a round with the bucket at the top. */
+static inline bool begins_round(const struct htw_wheel *wheel, uint64_t now) {
+    uint64_t key = htw__delay_queue_top(&wheel->queue).key;
+    return !wheel->in_round && key <= now && key != HTW__DELAY_QUEUE_ABSENT &&
+           htw__ring_is_empty(&wheel->due);
+}
+
+/* The common case of a wheel with few timers comes first: the bucket at the top holds all that is due, and nothing
+   else. That is the whole round: the clock goes to `now` in one step. */
+static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint64_t now,
+                                                   struct htw_timer *timers[], size_t max,
+                                                   size_t budget, size_t *ret_count) {
+    if (!begins_round(wheel, now))
+        return run_batch(wheel, now, timers, max, budget, 0, ret_count);
+    struct htw__poll batch = { timers, 0, max, budget == 0 ? SIZE_MAX : budget };
+    struct htw__top top = top_of(wheel);
+    bool all = expire_few(wheel, &top, &batch);
+    if (batch.count == 0)
+        return run_batch(wheel, now, timers, max, budget, 0, ret_count);
+    if (all)
+        htw__delay_queue_pop(&wheel->queue);
+    if (budget != 0 || batch.count == max || htw__delay_queue_top(&wheel->queue).key <= now) {
+        advance_clock(wheel, top.key);
+        wheel->in_round = true;
+        return run_batch(wheel, now, timers, max, budget, batch.count, ret_count);
+    }
+    advance_clock(wheel, now);
+    wheel->expired += batch.count;
+    *ret_count = batch.count;
+    HTW_ASSERT_WHEEL(wheel);
+    return HTW_DONE;
+}
+
+int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct htw_timer *timers[],
+                         size_t max, size_t budget, size_t *ret_count) {
     if (htw__wheel_is_null(wheel) || timers == NULL || max == 0 || ret_count == NULL)
         return -EINVAL;
     /* With a budget, empty buckets are discarded, too. */
@@ -256,15 +275,7 @@ HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
         *ret_count = 0;
         return HTW_DONE;
     }
-    /* The lesser; a budget of 0, which means no limit, is the greatest here. */
-    size_t most = budget - 1 < max ? budget : max;
-    size_t count = expire_few(wheel, now, timers, most, budget == 0);
-    if (count == 0 || wheel->in_round)
-        return poll_batch(wheel, now, timers, max, budget, count, ret_count);
-    wheel->expired += count;
-    HTW_ASSERT_WHEEL(wheel);
-    *ret_count = count;
-    return HTW_DONE;
+    return poll_batch(wheel, now, timers, max, budget, ret_count);
 }
 
 struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
@@ -274,18 +285,19 @@ struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
     return timer;
 }
 
+static HTW__NOINLINE void discard_all_empty_tops(struct htw_wheel *wheel) {
+    struct htw__poll unlimited = { .budget = SIZE_MAX };
+    discard_empty_tops(wheel, &unlimited);
+}
+
 uint64_t htw_wheel_next(struct htw_wheel *wheel) {
     if (htw__wheel_is_null(wheel))
         return HTW_NEVER_TICK;
     if (!htw__ring_is_empty(&wheel->due) || !htw__ring_is_empty(&wheel->next_round))
         return wheel->clock;
-    while (!htw__delay_queue_is_empty(&wheel->queue)) {
-        struct htw__top top = top_of(wheel);
-        if (!htw__bucket_is_empty(&top.bucket, &wheel->nil))
-            return top.key;
-        htw__wheel_discard_top(wheel);
-    }
-    return HTW_NEVER_TICK;
+    if (!htw__delay_queue_is_empty(&wheel->queue) && top_is_empty(wheel))
+        discard_all_empty_tops(wheel);
+    return htw__delay_queue_top(&wheel->queue).key; /* HTW_NEVER_TICK: there is none */
 }
 
 static struct htw__link *remove_any(struct htw_wheel *wheel) {

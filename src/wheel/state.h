@@ -22,22 +22,19 @@
 #define HTW__ID_NEVER UINT32_MAX
 
 struct htw__level {
-    /* The last deadline in the window; UINT64_MAX: the level does not exist. Not used for level 0,
-       whose window moves with every tick. */
-    uint64_t last;
-    uint64_t first_location; /* `_location` of timers in its first bucket */
-    struct htw__buckets buckets;
-    uint32_t shift; /* a bucket is 2^shift ticks wide */
+    struct htw__buckets buckets; /* their lists are NULL if the level does not exist */
+    uint64_t first_location;     /* `_location` of timers in its first bucket */
+    uint64_t width;              /* of a bucket, in ticks: 2^shift */
+    uint64_t reach;              /* the longest delay that is in the window wherever the clock is */
+    uint32_t shift;
 };
 
 struct htw_wheel {
     uint64_t clock; /* less than HTW_NEVER_TICK */
-    /* For a deadline up to this the level exists. It may be too low, since windows only move on;
-       schedule_slow() updates it. */
-    uint64_t max_deadline;
-    uint64_t mark; /* what `_location` of pending timers holds above bit 31; not 0 */
-    uint32_t mask; /* size - 1 */
-    uint8_t bits;  /* log2(size): level i has buckets of 2^(bits * i) ticks */
+    uint64_t reach; /* of the highest level that exists */
+    uint64_t mark;  /* what `_location` of pending timers holds above bit 31; not 0 */
+    uint32_t mask;  /* size - 1 */
+    uint8_t bits;   /* log2(size): level i has buckets of 2^(bits * i) ticks */
     uint8_t level_count;
     uint8_t level_max;
     bool strict_fifo;
@@ -57,8 +54,7 @@ struct htw_wheel {
     uint64_t inserted;
     uint64_t moved_by_insertion, moved_in_place, cancelled, expired, drained, demoted, advances;
 
-    /* Those that exist, and behind them an entry whose window has no end. */
-    struct htw__level levels[HTW_WHEEL_LEVELS_MAX + 1];
+    struct htw__level levels[HTW_WHEEL_LEVELS_MAX];
     struct htw_allocator allocator;
 };
 
@@ -104,51 +100,31 @@ static inline uint64_t htw__wheel_scheduled(const struct htw_wheel *wheel) {
     return wheel->inserted - wheel->moved_by_insertion - wheel->demoted;
 }
 
-/*
- * The last deadline that a level holds while the clock is at `clock`: its window is `size`
- * buckets, from the one in which the clock is. HTW_NEVER_TICK never belongs to a level.
- */
-static inline uint64_t htw__wheel_window_end(const struct htw_wheel *wheel, unsigned shift,
-                                             uint64_t clock) {
-    uint64_t end = ((clock >> shift) + wheel->mask + 1) << shift; /* the first tick behind it */
-    return end > clock ? end - 1 : HTW_NEVER_TICK - 1; /* 2^64 or more: what is left of it */
+/* Whether a deadline is in the window of a level: `size` buckets, from the one in which the clock is.
+   The deadline is not before the clock. */
+static inline bool htw__wheel_window_holds(const struct htw_wheel *wheel, unsigned shift,
+                                           uint64_t deadline) {
+    return (deadline >> shift) - (wheel->clock >> shift) <= wheel->mask;
 }
 
-/* Also moves the window of each level in which the clock enters another bucket. */
-static inline void htw__wheel_set_clock(struct htw_wheel *wheel, uint64_t clock) {
-    uint64_t changed = wheel->clock ^ clock;
-    wheel->clock = clock;
-    if (changed <= wheel->mask)
-        return;
-    struct htw__level *level = &wheel->levels[1];
-    struct htw__level *end = &wheel->levels[wheel->level_count];
-    for (; level < end && changed >> level->shift != 0; level++)
-        level->last = htw__wheel_window_end(wheel, level->shift, clock);
-    if (level == end && level > &wheel->levels[1])
-        wheel->max_deadline = level[-1].last;
-}
-
-static inline uint64_t htw__wheel_compute_max_deadline(const struct htw_wheel *wheel) {
-    return htw__wheel_window_end(wheel, wheel->levels[wheel->level_count - 1u].shift, wheel->clock);
-}
-
-/* The lowest level whose window holds a deadline; if none does, the next one, which does not exist.
-   The deadline is after the clock and is not HTW_NEVER_TICK. */
+/* The lowest level whose window holds a deadline; it may not exist. The deadline is after the clock and is
+   not HTW_NEVER_TICK. A delay of less than a bucket may still be in the window of the level below. */
 static inline const struct htw__level *htw__wheel_level_for(const struct htw_wheel *wheel,
                                                             uint64_t deadline) {
+    uint64_t delay = deadline - wheel->clock;
     const struct htw__level *level = wheel->levels;
-    if (deadline - wheel->clock <= wheel->mask)
-        return level;
-    do
+    while (delay > level->reach)
         level++;
-    while (deadline > level->last);
-    return level;
+    return HTW__UNLIKELY(delay < level->width) &&
+                   htw__wheel_window_holds(wheel, level[-1].shift, deadline)
+               ? level - 1
+               : level;
 }
 
 /* Whether a timer for a deadline needs a level that does not exist yet. */
 static inline bool htw__wheel_lacks_level(const struct htw_wheel *wheel, uint64_t deadline) {
     return deadline > wheel->clock && deadline != HTW_NEVER_TICK &&
-           htw__wheel_level_for(wheel, deadline) == &wheel->levels[wheel->level_count];
+           htw__wheel_level_for(wheel, deadline)->buckets.lists == NULL;
 }
 
 static inline void htw__wheel_set_location(const struct htw_wheel *wheel, struct htw_timer *timer,

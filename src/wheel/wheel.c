@@ -92,16 +92,15 @@
  *  1. Lists are sound: `_back` of each link is the address of the pointer that leads to it, and
  *     each list leads to its own end.
  *  2. Each timer in a list has the mark of the wheel, and the number of its bucket or list.
- *  3. The delay queue is sound: its bitmaps hold exactly the buckets that have a key, and its heap the
- *     first of each level.
+ *  3. The delay queue is sound: it has the first bucket of each level and of all, and its bitmaps hold exactly
+ *     the others that have a key.
  *  4. A bucket that is not queued is empty, and so are the chains that it has not used since.
  *  5. No timer is due before the key of its bucket, and with strict_fifo none after its range.
  *  6. A queued key lies in the range of its bucket, in the window of its level, and not before the
  *     clock; outside a round, after it.
  *  7. `due` and `next_round` hold deadlines up to the clock, `never` only HTW_NEVER_TICK. Outside a
  *     round `next_round` is empty.
- *  8. Level 0 exists, and each level that a pending timer would need if it were inserted now. The
- *     ends of the windows are those of the clock, and `max_deadline` is not after the last.
+ *  8. Level 0 exists, and each level that a pending timer would need if it were inserted now.
  *  9. scheduled - cancelled - expired - drained is the number of timers in the lists.
  *
  * COSTS. Arm, cancel and move: O(1). A timer that is not moved is demoted at most once a level. A
@@ -126,25 +125,15 @@ static struct htw__buckets buckets_at(const struct htw_wheel *wheel, unsigned le
                            level == 0 ? HTW__BUCKET_CHAINS_LEVEL_0 : HTW__BUCKET_CHAINS_ABOVE, 0);
 }
 
-/* The longest delay for which the level exists, wherever the clock is. */
-static uint64_t distance_covered(const struct htw_wheel *wheel) {
-    if (wheel->level_count == wheel->level_max)
-        return UINT64_MAX;
-    return (uint64_t)wheel->mask << wheel->levels[wheel->level_count - 1u].shift;
-}
-
 static int create_level(struct htw_wheel *wheel) {
     unsigned level = wheel->level_count;
-    uint32_t shift = level * wheel->bits;
     uint32_t first_id = level << wheel->bits; /* of its buckets, in the delay queue */
-    uint64_t widths = UINT64_MAX >> shift;    /* the last level has fewer than `size` buckets */
-    struct htw__level created = {
-        .last = htw__wheel_window_end(wheel, shift, wheel->clock),
-        .buckets =
-            buckets_at(wheel, level, (widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1),
-        .first_location = wheel->mark | (uint64_t)level << wheel->bits,
-        .shift = shift,
-    };
+    uint64_t widths =
+        UINT64_MAX >> wheel->levels[level].shift; /* the last level has fewer than `size` buckets */
+    struct htw__level created = wheel->levels[level];
+    created.buckets =
+        buckets_at(wheel, level, (widths < wheel->mask ? (uint32_t)widths : wheel->mask) + 1);
+    created.first_location = wheel->mark | (uint64_t)level << wheel->bits;
     size_t bytes = htw__buckets_bytes(&created.buckets);
     created.buckets.lists = htw__allocate(&wheel->allocator, bytes);
     if (created.buckets.lists == NULL)
@@ -157,9 +146,8 @@ static int create_level(struct htw_wheel *wheel) {
     }
     htw__buckets_init(&created.buckets, &wheel->nil);
     wheel->levels[level] = created;
-    wheel->levels[level + 1].last = UINT64_MAX;
     wheel->level_count++;
-    wheel->max_deadline = htw__wheel_compute_max_deadline(wheel);
+    wheel->reach = created.reach;
     return 0;
 }
 
@@ -199,6 +187,12 @@ static void init(struct htw_wheel *wheel, const struct htw_wheel_options *option
         .level_max = (uint8_t)(63 / bits + 1),
         .strict_fifo = options->strict_fifo,
     };
+    for (unsigned level = 0; level < wheel->level_max; level++) {
+        uint64_t width = (uint64_t)1 << level * bits;
+        uint64_t reach = level + 1 < wheel->level_max ? width * wheel->mask : UINT64_MAX;
+        wheel->levels[level] =
+            (struct htw__level) { .width = width, .reach = reach, .shift = level * bits };
+    }
     htw__ring_init(&wheel->due);
     htw__ring_init(&wheel->next_round);
     htw__ring_init(&wheel->never);
@@ -250,7 +244,7 @@ int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon) {
     if (htw__wheel_is_null(wheel))
         return -EINVAL;
     int error = 0;
-    while (error == 0 && distance_covered(wheel) < horizon)
+    while (error == 0 && wheel->reach < horizon)
         error = create_level(wheel);
     return error;
 }
@@ -351,7 +345,6 @@ static HTW__NOINLINE int schedule_slow(struct htw_wheel *wheel, struct htw_timer
                                        uint64_t deadline) {
     if (!may_arm(wheel, timer))
         return -EINVAL;
-    wheel->max_deadline = htw__wheel_compute_max_deadline(wheel);
     if (timer->_location != 0 && move_in_place(wheel, timer, deadline))
         return 0;
     return arm(wheel, timer, deadline);
@@ -363,7 +356,7 @@ static HTW__NOINLINE int enqueue(struct htw_wheel *wheel, uint32_t id, uint64_t 
     return 0;
 }
 
-/* The common move: to a later deadline within reach. See move_in_place(). */
+/* The common move: to a later deadline, whose level exists. See move_in_place(). */
 static HTW__NOINLINE int postpone(struct htw_wheel *wheel, struct htw_timer *timer,
                                   uint64_t deadline) {
     if (wheel->strict_fifo || deadline < timer->_deadline || !htw__wheel_owns(wheel, timer) ||
@@ -379,7 +372,7 @@ static HTW__NOINLINE int postpone(struct htw_wheel *wheel, struct htw_timer *tim
    register has to be saved: with many timers, stores limit the speed of an arm (bucket.h). */
 static inline int schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
     if (htw__wheel_is_null(wheel) || timer == NULL || deadline <= wheel->clock ||
-        deadline > wheel->max_deadline)
+        deadline - wheel->clock > wheel->reach || deadline == HTW_NEVER_TICK)
         return schedule_slow(wheel, timer, deadline);
     if (timer->_location != 0)
         return postpone(wheel, timer, deadline);

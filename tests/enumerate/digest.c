@@ -108,16 +108,11 @@ static void add_insertions(struct reading *reading, unsigned remaining) {
 static void add_wheel(struct reading *reading, unsigned remaining) {
     const struct htw_wheel *wheel = reading->history->wheel;
     add(reading, wheel->clock);
-    add(reading, wheel->max_deadline);
     add(reading, (uint64_t)wheel->level_count << 2 | (uint64_t)wheel->in_round << 1 |
                      (uint64_t)wheel->emptying);
-    for (unsigned level = 1; level < wheel->level_count; level++)
-        add(reading, wheel->levels[level].last);
     add_list(reading, htw__list_of_ring(&wheel->due), HTW__ID_DUE);
     add_list(reading, htw__list_of_ring(&wheel->next_round), HTW__ID_DUE);
     add_list(reading, htw__list_of_ring(&wheel->never), HTW__ID_NEVER);
-    for (uint32_t i = 0; i < wheel->queue.heap_count; i++)
-        add(reading, wheel->queue.heap[i].id);
     for (uint32_t id = 0; id < wheel->queue.capacity; id++)
         if (htw__delay_queue_key(&wheel->queue, id) != HTW__DELAY_QUEUE_ABSENT)
             add_bucket(reading, id);

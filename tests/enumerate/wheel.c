@@ -67,6 +67,12 @@ static uint64_t later(uint64_t tick, uint64_t delay) {
     return delay > HTW_NEVER_TICK - 1 - tick ? HTW_NEVER_TICK - 1 : tick + delay;
 }
 
+/* The last tick in the window of a level whose buckets are 2^shift ticks wide. */
+static uint64_t window_end(uint32_t shift) {
+    uint64_t first = history.clock >> shift << shift; /* of the bucket in which the clock is */
+    return later(first, ((uint64_t)options.size << shift) - 1);
+}
+
 static void append(struct history_op op) {
     if (op_count == OPS_MAX)
         abort();
@@ -85,8 +91,8 @@ static void append_arm(uint32_t timer, uint64_t tick) {
 static void append_arms(uint32_t timer) {
     uint64_t size = options.size, clock = history.clock;
     uint32_t bits = history.wheel->bits;
-    uint64_t near_end = htw__wheel_window_end(history.wheel, bits, clock);
-    uint64_t far_end = htw__wheel_window_end(history.wheel, 2 * bits, clock);
+    uint64_t near_end = window_end(bits);
+    uint64_t far_end = window_end(2 * bits);
     const uint64_t ticks[] = { clock,
                                later(clock, 1),
                                later(clock, size - 1),

@@ -63,36 +63,31 @@ WHEEL_TEST(wheel_check_finds_a_timer_of_another_wheel_or_bucket, 8, 100, false, 
 WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, false, TIMERS) {
     arm_all_places(f);
     struct htw__delay_queue *queue = &f->wheel->queue;
-    assert_breaks(f, 3, queue->heap[1].key, deadlines[FARTHER]);
-    assert_breaks(f, 3, queue->heap[0].id, bucket_of(f, NEAR_TOO));
-    assert_breaks(f, 3, queue->heap[1].id, queue->heap[1].id + 1);
-    assert_breaks(f, 3, queue->positions[0], 1);
-    assert_breaks(f, 3, queue->positions[1], 2);
-    assert_breaks(f, 3, queue->heap_count, 1);
-    assert_breaks(f, 3, queue->heap_count, 4);
+    assert_breaks(f, 3, queue->top.key, deadlines[NEAR_TOO]);
+    assert_breaks(f, 3, queue->top.id, bucket_of(f, NEAR_TOO));
+    assert_breaks(f, 3, queue->top, queue->first[1]);
+    assert_breaks(f, 3, queue->first[0].key, deadlines[NEAR_TOO]);
+    assert_breaks(f, 3, queue->first[1].key, deadlines[FARTHER]);
+    assert_breaks(f, 3, queue->first[1].id, queue->first[1].id + 1);
+    for (uint64_t levels = 0; levels < 32; levels++) /* that have buckets */
+        if (levels != queue->levels)
+            assert_breaks(f, 3, queue->levels, levels);
     assert_breaks(f, 3, queue->keys[bucket_of(f, FAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], deadlines[NEAR] - 1);
-    assert_breaks(f, 3, queue->heap[0].key, deadlines[NEAR_TOO]);
-    struct htw__bitmap *near = &queue->queued[0];
+    assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR_TOO)], HTW__DELAY_QUEUE_ABSENT);
+    assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR_TOO)], deadlines[NEAR]);
+    struct htw__bitmap *near = &queue->later[0];
     assert_breaks(f, 3, near->words[0], 0);
     assert_breaks(f, 3, near->summary, 0);
     assert_breaks(f, 3, near->summary, near->summary | UINT64_C(1) << 40);
+    assert_breaks(f, 3, near->words[0], near->words[0] | UINT64_C(1) << bucket_of(f, NEAR));
     assert_breaks(f, 3, near->words[0], near->words[0] | 0x100); /* bucket 8 of 8 */
-    assert_breaks(f, 3, queue->queued[1].words[0], 0);
-    assert_breaks(f, 3, queue->queued[2].words[63], 1);
-    /* Each level where it says, and a later one at the top. */
-    struct htw__delay_queue_entry first = queue->heap[0], second = queue->heap[1];
-    uint32_t level = second.id >> 3;
-    queue->heap[0] = second, queue->heap[1] = first;
-    queue->positions[level] = 0, queue->positions[0] = 1;
-    assert_int_equal(htw_wheel_check(f->wheel), 3);
-    queue->heap[0] = first, queue->heap[1] = second;
-    queue->positions[level] = 1, queue->positions[0] = 0;
+    assert_breaks(f, 3, queue->later[2].words[63], 1);
 }
 
 WHEEL_TEST(wheel_check_finds_an_empty_delay_queue_with_a_key, 8, 100, false, 0) {
-    assert_breaks(f, 3, f->wheel->queue.heap[0].key, 3);
+    assert_breaks(f, 3, f->wheel->queue.top.key, 3);
 }
 
 WHEEL_TEST(wheel_check_finds_timers_in_a_bucket_that_is_not_queued, 8, 100, false, TIMERS) {
@@ -131,15 +126,19 @@ WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_deadline_before_the_key_or_after_the_
 static void assert_key_breaks(struct fixture *f, size_t number, uint64_t key) {
     struct htw__delay_queue *queue = &f->wheel->queue;
     uint64_t *of_number = &queue->keys[bucket_of(f, number)];
-    struct htw__delay_queue_entry intact = queue->heap[0];
+    struct htw__delay_queue_entry top = queue->top, first = queue->first[0];
+    uint64_t later = queue->later[0].words[0];
     *of_number = key;
-    queue->heap[0].key = HTW__DELAY_QUEUE_ABSENT;
+    queue->first[0] = (struct htw__delay_queue_entry) { HTW__DELAY_QUEUE_ABSENT, 0 };
     for (uint32_t id = 0; id < 8; id++)
-        if (queue->keys[id] <= queue->heap[0].key)
-            queue->heap[0] = (struct htw__delay_queue_entry) { queue->keys[id], id };
+        if (queue->keys[id] < queue->first[0].key)
+            queue->first[0] = (struct htw__delay_queue_entry) { queue->keys[id], id };
+    queue->later[0].words[0] =
+        (later | UINT64_C(1) << first.id) & ~(UINT64_C(1) << queue->first[0].id);
+    queue->top = queue->first[0];
     assert_int_equal(htw_wheel_check(f->wheel), 6);
     *of_number = deadlines[number];
-    queue->heap[0] = intact;
+    queue->top = top, queue->first[0] = first, queue->later[0].words[0] = later;
     assert_sound(f);
 }
 
@@ -166,16 +165,13 @@ WHEEL_TEST(wheel_check_finds_late_timers_outside_a_round, 8, 100, false, 2) {
     assert_breaks(f, 7, f->timers[1]._deadline, 101);
 }
 
-WHEEL_TEST(wheel_check_finds_levels_and_windows_that_do_not_fit_the_clock, 8, 100, false, TIMERS) {
+WHEEL_TEST(wheel_check_finds_levels_that_do_not_fit_the_clock, 8, 100, false, TIMERS) {
     arm_all_places(f);
     struct htw_wheel *wheel = f->wheel;
     assert_breaks(f, 8, wheel->level_count, 0);
     assert_breaks(f, 8, wheel->level_count, (uint8_t)(wheel->level_max + 1));
     assert_breaks(f, 8, wheel->level_max, (uint8_t)(wheel->level_count - 1));
     assert_breaks(f, 8, wheel->clock, HTW_NEVER_TICK);
-    assert_breaks(f, 8, wheel->levels[wheel->level_count].last, 1);
-    assert_breaks(f, 8, wheel->levels[1].last, wheel->levels[1].last + 1);
-    assert_breaks(f, 8, wheel->max_deadline, htw__wheel_compute_max_deadline(wheel) + 1);
     /* A pending timer that needs a level which does not exist. */
     assert_breaks(f, 8, f->timers[FARTHER]._deadline, HTW_NEVER_TICK - 1);
 }
