@@ -445,14 +445,16 @@ static void settle_file(struct disk_file *disk) {
     int fd = open(disk->path, O_RDWR);
     if (fd < 0)
         return;
-    enum loss loss = loses < 0 ? (enum loss)random_below(&source, 3) : (enum loss)loses;
+    enum loss loss = loses < 0 ? (enum loss)random_below(&source, LOSSES) : (enum loss)loses;
     if (fstat(fd, &status) != 0)
         abort();
     size_t new_size = (size_t)status.st_size, size = new_size;
     if (disk->is_resized && loss != LOSE_NOTHING && random_one_in(&source, 2))
         size = disk->size;
+    size_t front = random_below(&source, size / SECTOR + 1);
     for (size_t n = 0; n * SECTOR < size && n < disk->capacity / SECTOR; n++) {
-        bool is_kept = loss == LOSE_NOTHING || (loss == LOSE_SOME && random_one_in(&source, 2));
+        bool is_kept = loss == LOSE_NOTHING || (loss == LOSE_SOME && random_one_in(&source, 2)) ||
+                       (loss == LOSE_FRONT && n >= front);
         bool is_cut_off = n * SECTOR >= new_size && disk->sectors[n] == SYNCED;
         if ((disk->sectors[n] != SYNCED && !is_kept) || is_cut_off)
             if (pwrite(fd, disk->bytes + n * SECTOR, SECTOR, (off_t)(n * SECTOR)) != SECTOR)

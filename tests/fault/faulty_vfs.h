@@ -30,8 +30,9 @@ enum fault {
     FAULT_POWER,     /* this and all later operations fail */
 };
 
-/** What a power cut takes away from a file that was not synced: the disk has written the rest by itself. */
-enum loss { LOSE_NOTHING, LOSE_SOME, LOSE_ALL };
+/** What a power cut takes away from a file that was not synced: the disk has written the rest by itself. FRONT: up to some
+    place, so that old bytes come before new ones. */
+enum loss { LOSE_NOTHING, LOSE_SOME, LOSE_FRONT, LOSE_ALL, LOSSES };
 
 /** Makes it the default VFS. */
 void faulty_vfs_register(void);

@@ -110,7 +110,7 @@ struct htw__log {
     bool holds;   /* its frames: SQLite syncs them before readers see them */
     unsigned char held[HTW__LOG_HELD];
     int held_size;
-    int64_t held_at;
+    int64_t held_at, size; /* of what is held; of the file, at least */
 };
 
 struct htw__sqlite {
