@@ -304,13 +304,13 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*main)(void *), void *argument) {
     (void)attributes;
-    *thread = (pthread_t)machine_thread_start(main, argument);
+    *thread = (pthread_t)machine_thread_start(main, argument) + 1; /* no thread is 0 */
     return 0;
 }
 
 int __wrap_pthread_join(pthread_t thread, void **ret_result);
 int __wrap_pthread_join(pthread_t thread, void **ret_result) {
-    void *result = machine_thread_join((unsigned)thread, CODE);
+    void *result = machine_thread_join((unsigned)thread - 1, CODE);
     if (ret_result != NULL)
         *ret_result = result;
     return 0;
@@ -318,7 +318,7 @@ int __wrap_pthread_join(pthread_t thread, void **ret_result) {
 
 pthread_t __wrap_pthread_self(void);
 pthread_t __wrap_pthread_self(void) {
-    return (pthread_t)machine_self->number;
+    return (pthread_t)machine_self->number + 1;
 }
 
 int __wrap_pthread_setname_np(pthread_t thread, const char *name);
