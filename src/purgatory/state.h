@@ -130,16 +130,16 @@ static inline bool htw__key_equals(const struct htw__key *a, const struct htw__k
 }
 
 /*
- * What a call about a key touches is one cache line, if the key is short and no other of the shard came
- * before it: so nothing else of a shard moves between CPUs.
+ * What a call about a key touches is one cache line, if the key is short, has few requests, and no other of the shard
+ * came before it: so nothing else of a shard moves between CPUs.
  */
 struct htw__purgatory_shard {
     alignas(HTW__CACHE_LINE) struct htw__key_cell first; /* its lock guards all members */
-    struct htw__key_cell second; /* for another key, or for more watches of any */
-    struct htw__key_table table; /* the keys that have cells of their own */
-    uint64_t bytes;              /* of long keys, and of deferred checks (check.c) */
-    uint32_t orphans;            /* keys that are no longer in the table */
     struct htw_purgatory *purgatory;
+    uint64_t bytes;   /* of long keys, and of deferred checks (check.c) */
+    uint32_t orphans; /* keys that are no longer in the table */
+    alignas(HTW__CACHE_LINE) struct htw__key_cell second; /* another key, or more watches of any */
+    struct htw__key_table table; /* the keys that have cells of their own */
 };
 
 static inline struct htw__purgatory_shard *

@@ -150,7 +150,7 @@ static void end(unsigned number) {
 }
 
 const struct workload purgatory_workloads[] = {
-    { "purgatory_own", "a request is submitted and one completed, on keys of the CPU", 5, 60000,
+    { "purgatory_own", "a request is submitted and one completed, on keys of the CPU", 6, 60000,
       create_own, begin, operate, end, destroy },
     { "purgatory_shared", "the same on keys of all CPUs", 17, 60000, create_shared, begin, operate,
       end, destroy },
