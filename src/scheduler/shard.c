@@ -207,6 +207,19 @@ void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *con
     push_chain(shard, indices[0], records[count - 1], count);
 }
 
+/* Fetches those behind the next HTW__STALE_AHEAD records, which are in the cache of another CPU. All at once: a
+   fetch ends when the address of its page is known, and the next instruction that orders memory, that of a lock
+   or a clock, waits for that. A prefetch of NULL does nothing. */
+static void fetch_stale(const struct htw__shard *shard) {
+    uint32_t index = shard->stale_to_free;
+    for (uint32_t i = 0; i < HTW__STALE_AHEAD && index != NO_INDEX; i++) {
+        const struct htw__record *record =
+            HTW_CONTAINER_OF(htw__slab_find(&shard->slab, index), struct htw__record, cell);
+        HTW__PREFETCH(htw__slab_find(&shard->slab, record->prefetch_stale));
+        index = record->next_stale;
+    }
+}
+
 /* Takes the stack, unless there is still one that was taken before. False: it is empty. */
 static bool take_stale(struct htw__shard *shard) {
     if (shard->stale_to_free != NO_INDEX)
@@ -218,19 +231,19 @@ static bool take_stale(struct htw__shard *shard) {
     uint64_t top = atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
     shard->stale_to_free = (uint32_t)top;
     htw__counter_set(&shard->taken, top >> 32);
+    fetch_stale(shard);
     return true;
 }
 
 /* The topmost record of the stack that was taken. */
 static inline struct htw__record *pop_stale(struct htw__shard *shard) {
+    if (htw__counter_read(&shard->taken) % HTW__STALE_AHEAD == 0)
+        fetch_stale(shard);
     struct htw__record *record = HTW_CONTAINER_OF(
         htw__slab_find(&shard->slab, shard->stale_to_free), struct htw__record, cell);
     shard->stale_to_free = record->next_stale;
     htw__counter_add(&shard->taken, UINT64_MAX); /* one less */
-    /* The records are in the cache of another CPU. Without this, waiting for one after another
-       would take most of the time. A prefetch of NULL does nothing. */
-    HTW__PREFETCH(htw__slab_find(&shard->slab, record->prefetch_stale));
-    htw__clockwork_disarm(&shard->own, record); /* one that was claimed */
+    htw__clockwork_disarm(&shard->own, record);  /* one that was claimed */
     return record;
 }
 
@@ -248,7 +261,7 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
     if (!take_stale(shard))
         return false;
     for (unsigned i = 0; i < HTW__SLICE && shard->stale_to_free != NO_INDEX; i++)
-        htw__shard_free_record(shard, pop_stale(shard));
+        htw__slab_free(&shard->slab, &pop_stale(shard)->cell);
     return true;
 }
 
