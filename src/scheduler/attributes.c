@@ -206,6 +206,6 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
     htw__credit_add(shard->scheduler, 1);
     htw__observe_cancelled(shard, htw__mode(shard->scheduler), record, ret_ended->unexpired.handle);
     if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */
-        htw__shard_free_record(shard, record);
+        htw__slab_free(&shard->slab, &record->cell);
     return HTW_CANCELLED;
 }

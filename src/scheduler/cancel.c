@@ -7,12 +7,6 @@
 
 /* ---- by handle */
 
-/* Not under the lock. */
-static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup) {
-    if (needs_cleanup)
-        htw__wake_for_cleanup(shard->waker);
-}
-
 /* A timer was cancelled where something is not as usual. Under the lock. */
 static __attribute__((noinline)) void
 end_unusual(struct htw__shard *shard, const struct htw__record *record, htw_handle handle) {
@@ -35,7 +29,7 @@ static inline __attribute__((always_inline)) bool cancel_plain(struct htw__shard
     if (HTW__UNLIKELY(mode != 0) && !htw__site_count(shard, mode, record, HTW__SITE_CANCELLED))
         end_unusual(shard, record, handle);
     htw__clockwork_disarm(&shard->own, record);
-    htw__shard_free_record(shard, record);
+    htw__slab_free(&shard->slab, &record->cell);
     return true;
 }
 
@@ -53,8 +47,7 @@ static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
     struct htw__timer_end ended = { .attributes = NULL };
     enum htw_outcome outcome =
         record == NULL ? HTW_GONE : htw__cancel_locked(shard, record, &ended);
-    bool needs_cleanup = htw__shard_needs_cleanup(shard);
-    htw__lock_release(&shard->lock);
+    htw__shard_unlock_freed(shard);
     if (outcome == HTW_CANCELLED) {
         if (ret_arg != NULL)
             *ret_arg = htw__timer_end_arg(&ended);
@@ -62,7 +55,6 @@ static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
             *ret_left_ns = left_of(shard->scheduler, &ended.unexpired);
         htw__timer_end_release(shard->scheduler, &ended);
     }
-    clean_up_soon_if(shard, needs_cleanup);
     return (int)outcome;
 }
 
@@ -73,9 +65,7 @@ static inline __attribute__((always_inline)) int cancel_under_lock(struct htw__s
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     if (record == NULL || !cancel_plain(shard, record, handle, status))
         return cancel_slow(shard, record, NULL, NULL);
-    bool needs_cleanup = htw__shard_needs_cleanup(shard);
-    htw__lock_release(&shard->lock);
-    clean_up_soon_if(shard, needs_cleanup);
+    htw__shard_unlock_freed(shard);
     return HTW_CANCELLED;
 }
 

@@ -48,7 +48,7 @@ struct start {
 static void put_back(struct htw__shard *shard, struct htw__record *record, uint64_t status,
                      unsigned *ret_wake) {
     if (htw__status_state(status) != HTW__QUEUED) {
-        htw__shard_free_record(shard, record); /* it was cancelled */
+        htw__slab_free(&shard->slab, &record->cell); /* it was cancelled */
         return;
     }
     struct htw__attributes *attributes = htw__attributes_of(record, status);
@@ -284,11 +284,8 @@ static void free_ended(struct pass *pass) {
         return;
     htw__lock_acquire(&shard->lock);
     for (uint32_t i = 0; i < pass->ended_count; i++)
-        htw__shard_free_record(shard, pass->ended[i]);
-    bool needs_cleanup = htw__shard_needs_cleanup(shard);
-    htw__lock_release(&shard->lock);
-    if (needs_cleanup)
-        htw__wake_for_cleanup(shard->waker);
+        htw__slab_free(&shard->slab, &pass->ended[i]->cell);
+    htw__shard_unlock_freed(shard);
 }
 
 void htw__put_back_unstarted(struct htw__batch *batch) {

@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) int reserve_plain(struct htw__shard
     if (HTW__UNLIKELY(error != 0) || !(mode & HTW__MODE_LIMITED) ||
         htw__credit_acquire(shard->scheduler))
         return error;
-    htw__shard_free_record(shard, *ret_record);
+    htw__slab_free(&shard->slab, &(*ret_record)->cell);
     htw__counter_add(&shard->refused, 1);
     return -EAGAIN;
 }
@@ -246,7 +246,7 @@ static int reserve(struct htw__shard *shard, const struct htw_spec *spec, uint64
         }
     }
     if (error != 0)
-        htw__shard_free_record(shard, *ret_record);
+        htw__slab_free(&shard->slab, &(*ret_record)->cell);
     return error;
 }
 

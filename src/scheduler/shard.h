@@ -178,11 +178,6 @@ static inline int htw__shard_allocate_record(struct htw__shard *shard,
     return 0;
 }
 
-/* The record is DONE, or was never armed. */
-static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__record *record) {
-    htw__slab_free(&shard->slab, &record->cell);
-}
-
 /* ---- clockworks */
 
 /* The clockwork of a slot; NULL: there is none yet. Any thread. */
@@ -273,9 +268,12 @@ static inline uint32_t htw__shard_stale_count(const struct htw__shard *shard) {
                       (atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32));
 }
 
-/* Whether htw__shard_clean_up() would release pages. */
-static inline bool htw__shard_needs_cleanup(const struct htw__shard *shard) {
-    return shard->slab.empty_count > 1;
+/* Unlocks the shard after records were freed. If htw__shard_clean_up() would release pages, the expirer will. */
+static inline void htw__shard_unlock_freed(struct htw__shard *shard) {
+    bool needs_cleanup = shard->slab.empty_count > 1;
+    htw__lock_release(&shard->lock);
+    if (needs_cleanup)
+        htw__wake_for_cleanup(shard->waker);
 }
 
 /* ---- without the lock */

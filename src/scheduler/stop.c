@@ -17,7 +17,7 @@ static bool end_unrun(struct htw__shard *shard, struct htw__record *record,
         shard->scheduler->calls->stack_of(shard, ret_ended->unexpired.handle);
     htw__counter_add(&shard->handed_back, 1);
     HTW__ANNOTATE_TAKE_OVER(record);
-    htw__shard_free_record(shard, record);
+    htw__slab_free(&shard->slab, &record->cell);
     return true;
 }
 

@@ -93,13 +93,12 @@ static bool sweep_slice(struct sweep *sweep) {
 static int64_t run(struct sweep *sweep, htw_unexpired_visitor *visitor, void *context) {
     struct htw__shard *shard = sweep->group->shard;
     int64_t cancelled = 0;
-    bool more = true, needs_cleanup = false;
+    bool more = true;
     htw__lock_acquire(&shard->lock);
     start(sweep);
     while (more) {
         more = sweep_slice(sweep);
-        needs_cleanup = htw__shard_needs_cleanup(shard);
-        htw__lock_release(&shard->lock);
+        htw__shard_unlock_freed(shard);
         cancelled += sweep->ended_count;
         htw__timer_ends_release(shard->scheduler, sweep->ended, sweep->ended_count, visitor,
                                 context);
@@ -107,8 +106,6 @@ static int64_t run(struct sweep *sweep, htw_unexpired_visitor *visitor, void *co
             htw__lock_acquire(&shard->lock);
     }
     htw__shard_wake(shard, sweep->wake);
-    if (needs_cleanup)
-        htw__wake_for_cleanup(shard->waker);
     return cancelled;
 }
 
