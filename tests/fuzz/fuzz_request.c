@@ -95,10 +95,10 @@ static void check_request(const struct htw__relay_record *record,
     FUZZ_CHECK(request->deadline_ms >= 0 && request->deadline_ms <= HTW__RELAY_DEADLINE_MAX);
     FUZZ_CHECK(request->id.size <= HTW__RELAY_ID_MAX);
     check_destination(request);
-    if (!request->is_letter && !request->is_cancel)
+    if (!request->is_letter && !request->is_cancel && !request->only_asks)
         check_waiting(record, request, written);
     htw__headers_to_deliver(written, record, request->deadline_ms);
-    htw__headers_to_move(written, record, request->deadline_ms, INT64_MAX);
+    htw__headers_to_ask(written, record, INT64_MAX, request->deadline_ms, INT64_MAX);
 }
 
 static void run(const uint8_t *data, size_t size) {
