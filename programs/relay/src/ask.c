@@ -20,19 +20,16 @@
 
 /* ---- reading */
 
-/* Makes the clients, once. */
-static int begin(struct htw__kafka *kafka) {
+/* Makes the clients, once. False: `error` says why. */
+static bool begin(struct htw__kafka *kafka) {
     rd_kafka_t **producer = &kafka->writers[0].producer;
     if (*producer != NULL)
-        return 0;
-    if (htw__client_consume(kafka, HTW__CLIENT_SCAN, NULL, &kafka->readers[0],
-                            &kafka->reader_queues[0]) != 0)
-        return -EIO;
+        return true;
     *producer = htw__client_create(kafka, HTW__CLIENT_CHANGE, NULL);
-    return *producer != NULL && htw__topics_count(kafka, *producer, HTW__RELAY_INPUT) > 0 &&
-                   htw__topics_count(kafka, kafka->readers[0], HTW__RELAY_INPUT) > 0
-               ? 0
-               : -EIO;
+    return *producer != NULL &&
+           htw__client_consume(kafka, HTW__CLIENT_SCAN, NULL, &kafka->readers[0],
+                               &kafka->reader_queues[0]) == 0 &&
+           htw__topics_count(kafka, kafka->readers[0], HTW__RELAY_INPUT) > 0;
 }
 
 static int assign(struct htw__kafka *kafka, const rd_kafka_topic_partition_list_t *list) {
@@ -118,14 +115,15 @@ static enum htw__reply await(struct htw__kafka *kafka, int64_t number,
     return kafka->has_failed ? HTW__REPLY_FAILED : HTW__REPLY_NONE;
 }
 
-/* Where the topic of the index ends, in the partitions that are asked. NULL: `error` says why. */
+/* Where the index ends, in the partitions that are asked: those that the input has. NULL or empty: `error` says why. */
 static rd_kafka_topic_partition_list_t *find_ends(struct htw__kafka *kafka,
-                                                  const struct htw__question *question) {
-    int32_t count = htw__topics_count(kafka, kafka->readers[0], HTW__RELAY_IDS);
+                                                  const struct htw__answer *moved) {
+    int32_t end = htw__topics_count(kafka, kafka->writers[0].producer, HTW__RELAY_INPUT),
+            count = htw__topics_count(kafka, kafka->readers[0], HTW__RELAY_IDS);
     rd_kafka_topic_partition_list_t *list =
         htw__topics_offsets(kafka, HTW__LOOKUP_ENDS, HTW__RELAY_IDS, count);
-    for (int i = count - 1; i >= 0 && list != NULL && question->moved != NULL; i--)
-        if ((uint32_t)i != question->moved->from.stripe)
+    for (int i = count; list != NULL && i-- > 0;)
+        if (i >= end || (moved != NULL && i != (int)moved->from.stripe))
             rd_kafka_topic_partition_list_del_by_idx(list, i);
     return list;
 }
@@ -133,7 +131,7 @@ static rd_kafka_topic_partition_list_t *find_ends(struct htw__kafka *kafka,
 enum htw__reply htw__ask(struct htw__kafka *kafka, const struct htw__question *question,
                          struct htw__answer *ret_answer) {
     int64_t number = (int64_t)(htw__random_seed(kafka) % HTW__RELAY_OFFSET_MAX);
-    rd_kafka_topic_partition_list_t *list = begin(kafka) == 0 ? find_ends(kafka, question) : NULL;
+    rd_kafka_topic_partition_list_t *list = begin(kafka) ? find_ends(kafka, question->moved) : NULL;
     enum htw__reply reply = HTW__REPLY_FAILED;
     if (list == NULL)
         return reply;

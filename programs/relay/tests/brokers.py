@@ -30,8 +30,8 @@ class Brokers:
 
 
 def level_topics(name, levels, stripes, size):
-    """The topics of a relay beside its input, for --levels and --size."""
-    return [f"{name}.dead:1", f"{name}.ids:{stripes}"] + [f"{name}.l{level}:{stripes * size}" for level in range(levels)]
+    """The topics of a relay beside its input, for --levels and --size. The index has a partition that nobody needs."""
+    return [f"{name}.dead:1", f"{name}.ids:{stripes + 1}"] + [f"{name}.l{level}:{stripes * size}" for level in range(levels)]
 
 
 @contextlib.contextmanager
