@@ -165,7 +165,7 @@ int htw__index_cancel(struct htw__relay *self, struct htw__stripe *stripe,
     int64_t offset = find_waiting(stripe, request->hash, &is_waiting);
     struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE];
     work->cancelled += is_waiting;
-    work->cancels_late += !is_waiting;
+    work->cancels_late += !is_waiting && request->ask < 0; /* it is not asked everywhere */
     /* Of one that is leaving, too: if DELIVER is aborted, it is cancelled after all. */
     return offset >= 0 ? erase(self, stripe, request->hash) : 0;
 }

@@ -21,7 +21,7 @@ struct htw__relay_work {
             uint64_t dead_refused; /* times that one was put back into a bucket */
             uint64_t postponed;    /* times that one was due, and its topic was not known yet */
             uint64_t cancelled;    /* records that were cancelled or replaced */
-            uint64_t cancels_late; /* cancels and moves that found no record */
+            uint64_t cancels_late; /* moves, and cancels that do not ask, that found no record */
             uint64_t
                 ids_lost; /* records that left without an entry in an index that had lost some */
         };

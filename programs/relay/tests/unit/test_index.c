@@ -261,6 +261,7 @@ RELAY_TEST(index_answers_what_waited_and_what_became_of_it) {
     is_answered(23, true, true);
     ask(25, "htw-cancel", NULL, NULL);
     is_answered(HTW__IDS_NONE, false, true);
+    assert_int_equal(relay.open[HTW__CHANNEL_FILE].cancels_late, 1); /* the move that was late */
     assert_int_equal(seen.count[TO_DEAD], 0);
 }
 
