@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = 17, OWN_NAME = 100, ABSENT = 255 };
+enum { NAMES = 18, OWN_NAME = 100, ABSENT = 255 };
 
 static const char *const names[NAMES] = {
     "htw-deliver-at", "htw-delay",  "htw-deliver-to",    "htw-id",     "htw-cancel",   "htw-offset",
     "htw-if-offset",  "htw-reason", "htw-delivered-for", "htw-source", "htw-retry-at", "htw-",
-    "htw-every",      "htw-cron",   "htw-zone",          "htw-until",  "htw-catch-up"
+    "htw-every",      "htw-cron",   "htw-zone",          "htw-until",  "htw-catch-up", "htw-ask"
 };
 
 /* A header for each two bytes of the input at most. */
