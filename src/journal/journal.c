@@ -160,6 +160,7 @@ static int end(struct htw_journal *journal) {
     htw__mutex_lock(&journal->mutex);
     journal->is_closing = true;
     htw__leases_end(journal, -ESHUTDOWN);
+    pthread_cond_signal(&journal->work); /* it tells them, also if this thread processes */
     pthread_cond_broadcast(&journal->read);
     htw__mutex_unlock(&journal->mutex);
     int error = htw__slots_cancel(journal);

@@ -39,11 +39,10 @@ static void copy_log(struct htw_journal *journal) {
 }
 
 static void wait_until(struct htw_journal *journal, int64_t deadline_ns) {
-    if (deadline_ns == HTW_NEVER_NS) {
+    if (deadline_ns == HTW_NEVER_NS)
         htw__mutex_wait(&journal->mutex, &journal->work);
-        return;
-    }
-    htw__mutex_wait_until(&journal->mutex, &journal->work, deadline_ns);
+    else
+        htw__mutex_wait_until(&journal->mutex, &journal->work, deadline_ns);
 }
 
 static void tell_stopped(struct htw_journal *journal) {

@@ -254,6 +254,36 @@ JOURNAL_TEST(journal_is_opened_by_one_of_the_threads_that_try) {
     pthread_barrier_destroy(&start);
 }
 
+/* ---- a close */
+
+static int lease_result;
+
+static void ignore(void *arg, int result, const struct htw_delivery *delivery) {
+    (void)arg, (void)result, (void)delivery;
+}
+
+static void wait_for_lease(struct journal_fixture *f, const struct htw_delivery *delivery) {
+    const char *queue = "q";
+    const struct htw_lease lease =
+        LEASE(.queues = &queue, .queue_count = 1, .wait_until_ns = HTW_NEVER_NS);
+    lease_result = htw_journal_lease(delivery->journal, &lease, ignore, f);
+}
+
+/* The close waits for `deliver`, and that for its lease. No call of this thread wakes the writer, which ends that. */
+JOURNAL_TEST(journal_that_is_closed_by_the_thread_that_processes_ends_leases) {
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    use_real_time(f, 1);
+    f->act = wait_for_lease;
+    journal_open(f);
+    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
+    while (htw_journal_get_queue(f->journal, "q", &stats) != 0 || stats.waiting == 0)
+        usleep(1000);
+    assert_int_equal(htw_journal_process(f->journal, 0), 0);
+    assert_int_equal(htw_journal_close(f->journal), 0);
+    f->journal = NULL;
+    assert_int_equal(lease_result, -ESHUTDOWN);
+}
+
 /* ---- a scheduler that was stopped */
 
 /* holds: journal-15 */
