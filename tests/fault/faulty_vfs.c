@@ -46,6 +46,7 @@ static struct {
 } plans[PLANS];
 static _Atomic long operations, accesses, failures;
 static _Atomic bool has_power = true;
+static bool tears;
 static int loses = -1; /* an enum loss, or -1: of each file another one */
 static struct random_source source;
 
@@ -280,7 +281,7 @@ static int file_sector(sqlite3_file *base) {
 
 static int file_device(sqlite3_file *base) {
     (void)base;
-    return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
+    return tears ? 0 : SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
 static const sqlite3_io_methods methods = {
@@ -396,6 +397,7 @@ void faulty_vfs_reset(uint64_t seed) {
     memset(plans, 0, sizeof(plans));
     operations = failures = 0;
     has_power = true;
+    tears = false;
     loses = -1;
     source.state = seed;
 }
@@ -430,6 +432,10 @@ bool faulty_vfs_has_power(void) {
 
 long faulty_vfs_failures(void) {
     return failures;
+}
+
+void faulty_vfs_tear(void) {
+    tears = true;
 }
 
 void faulty_vfs_power_off(void) {

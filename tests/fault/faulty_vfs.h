@@ -50,6 +50,9 @@ void faulty_vfs_relent(void);
 long faulty_vfs_operations(void);
 long faulty_vfs_failures(void);
 
+/** A write may change what is beside it, so SQLite fills sectors up: for files that are opened from now on, until the reset. */
+void faulty_vfs_tear(void);
+
 /** Fails everything from now on. */
 void faulty_vfs_power_off(void);
 bool faulty_vfs_has_power(void);

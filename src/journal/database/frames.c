@@ -98,8 +98,10 @@ int htw__frames_follow(struct htw__database *self) {
     if (file == NULL)
         return htw__journal_fail(-EIO, "%s-wal: SQLite does not show the log", self->name);
     log->database = self;
-    log->holds = self->sqlite->synchronous == HTW_SYNCHRONOUS_FULL;
     log->real = file->pMethods;
+    /* Where a torn write may change its neighbours, SQLite repeats the last frame, also behind the sync. */
+    bool is_padded = !(log->real->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE);
+    log->holds = self->sqlite->synchronous == HTW_SYNCHRONOUS_FULL && !is_padded;
     memcpy(&log->methods, log->real, offsetof(sqlite3_io_methods, xShmMap));
     log->methods.iVersion = 1; /* the log is neither shared nor mapped */
     log->methods.xRead = log_read;
