@@ -181,14 +181,14 @@ static void write_label(char *text, const char *name) {
     for (; *name != '\0'; name++) {
         if (*name == '\\' || *name == '"' || *name == '\n')
             *text++ = '\\';
-        *text++ = *name == '\n' ? 'n' : *name;
+        *text++ = (char)(*name == '\n' ? 'n' : *name);
     }
     strcpy(text, "\"");
 }
 
 static void print_queues(FILE *out, const struct selection *self) {
     static const struct htw__metric table[] = { HTW__QUEUE_METRICS(struct row), HTW__METRICS_END };
-    char label[2 * HTW_QUEUE_NAME_MAX + sizeof("queue=\"\"")];
+    char label[2 * (size_t)HTW_QUEUE_NAME_MAX + sizeof("queue=\"\"")];
     for (const struct htw__metric *metric = table; metric->member != NULL; metric++) {
         htw__metric_describe(out, metric, table);
         for (size_t i = 0; i < self->count; i++) {

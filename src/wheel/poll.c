@@ -24,14 +24,14 @@ static void expire(struct htw_timer *timer, struct htw__poll *batch) {
 static inline bool expire_front(const struct htw_wheel *wheel, struct htw__timer_list list,
                                 uint64_t now, struct htw__poll *batch) {
     struct htw__link **back = list.head;
-    struct htw__link *link;
-    while ((link = *back) != list.end && !htw__poll_is_over(batch) &&
-           htw__timer_of(link)->_deadline <= now) {
+    struct htw__link *link = *back;
+    while (link != list.end && !htw__poll_is_over(batch) && htw__timer_of(link)->_deadline <= now) {
         HTW_ASSERT_LISTED(link, back);
         HTW_ASSERT_OWNED(wheel, htw__timer_of(link));
         batch->budget--;
         expire(htw__timer_of(link), batch);
         back = &link->_next;
+        link = *back;
     }
     if (link != &wheel->nil)
         HTW_ASSERT_LISTED(link, back);

@@ -106,7 +106,7 @@ static enum htw__relay_result refuse(const struct htw__kafka *kafka, const char 
 static enum htw__relay_result show_or_move(struct htw__kafka *kafka,
                                            const struct htw__relay_command *command, const char *id,
                                            struct htw__answer *answer, char *reason) {
-    struct htw__waiting row;
+    struct htw__waiting row = { 0 };
     int found = htw__ask_fetch(kafka, answer, &row);
     enum htw__relay_result result = HTW__RELAY_DONE;
     if (found <= 0)
