@@ -38,6 +38,13 @@ static inline uint32_t htw__cpu_current(void) {
 uint32_t htw__cpu_current(void);
 #endif
 
+/* Cannot fail: Linux has had all three clocks since 2.6.39, and POSIX systems have two. */
+static inline int64_t htw__system_now_ns(htw__system_clock clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static inline void htw__system_mutex_init(htw__system_mutex *mutex) {
     pthread_mutex_init(mutex, NULL);
 }
@@ -54,6 +61,12 @@ static inline void htw__system_mutex_unlock(htw__system_mutex *mutex) {
     pthread_mutex_unlock(mutex);
 }
 
+#ifdef __APPLE__
+/* It has no conditions of the monotonic clock, but waits of a duration. */
+static inline bool htw__system_condition_init(htw__system_condition *condition) {
+    return pthread_cond_init(condition, NULL) == 0;
+}
+#else
 /* Where a condition is plain memory, as on Linux, this cannot fail. */
 static inline bool htw__system_condition_init(htw__system_condition *condition) {
     pthread_condattr_t attributes;
@@ -64,6 +77,7 @@ static inline bool htw__system_condition_init(htw__system_condition *condition) 
     pthread_condattr_destroy(&attributes);
     return error == 0;
 }
+#endif
 
 static inline void htw__system_condition_fini(htw__system_condition *condition) {
     pthread_cond_destroy(condition);
@@ -89,8 +103,14 @@ static inline struct timespec htw__timespec(int64_t ns) {
 static inline void htw__system_mutex_wait_until(htw__system_mutex *mutex,
                                                 htw__system_condition *condition,
                                                 int64_t deadline_ns) {
+#ifdef __APPLE__
+    int64_t left_ns = deadline_ns - htw__system_now_ns(HTW__SYSTEM_MONOTONIC);
+    struct timespec left = htw__timespec(left_ns > 0 ? left_ns : 0);
+    pthread_cond_timedwait_relative_np(condition, mutex, &left);
+#else
     struct timespec deadline = htw__timespec(deadline_ns);
     pthread_cond_timedwait(condition, mutex, &deadline);
+#endif
 }
 
 static inline htw__cancel_state htw__disable_cancel(void) {
@@ -109,13 +129,6 @@ static inline void htw__thread_join(htw__system_thread thread) {
 
 static inline void htw__system_yield(void) {
     sched_yield();
-}
-
-/* Cannot fail: Linux has had all three clocks since 2.6.39, and POSIX systems have two. */
-static inline int64_t htw__system_now_ns(htw__system_clock clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static inline bool htw__system_call_in_child(void (*function)(void)) {

@@ -32,6 +32,8 @@ help_test() {
   cross [--quick] [ARCH]...
                     the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
   musl              the tests with the C library musl, shared and static
+  port [freebsd | macos]...
+                    compile and link the library, and for FreeBSD its tests, by zig, which PyPI has; nothing is run
   enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | journal DEPTH [--quick]]
                     every short history (tests/enumerate)
   oracle            calendars over 50 years beside Python's zoneinfo
@@ -365,6 +367,37 @@ verb_portable() {
         set -- --suite unit --suite model --suite fault --suite stress --suite examples
     fi
     run_tests portable "$@"
+}
+
+# The systems that zig of PyPI, which has their headers, builds for. Nothing is run.
+verb_port() {
+    [ $# -gt 0 ] || set -- freebsd macos
+    need "$build_packages python3-venv"
+    place=$PWD/build/zig
+    [ -x "$place/bin/python" ] || /usr/bin/python3 -m venv "$place"
+    "$place/bin/python" -m ziglang version >/dev/null 2>&1 || "$place/bin/pip" --quiet install ziglang
+    # Meson 1.0 does not know the linker of zig.
+    cat >"$place/bin/zig" <<END
+#!/bin/sh
+case "\$*" in
+*macos*-Wl,--version*) echo LLD ;;
+*-Wl,--version*) echo 'LLD (compatible with GNU linkers)' ;;
+*) exec "$place/bin/python" -m ziglang "\$@" ;;
+esac
+END
+    chmod +x "$place/bin/zig"
+    PATH=$place/bin:$PATH
+    need_foreign_cmocka
+    other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
+    for system in "$@"; do
+        [ -f "packaging/cross/$system.ini" ] || fail "port: no such system: $system (there are freebsd, macos)"
+        say "$system: compiled and linked"
+        tests=true
+        [ "$system" != macos ] || tests=false # its linker has no --wrap
+        configure "port-$system" --cross-file "packaging/cross/$system.ini" -Dbuildtype=debugoptimized -Dtests=$tests \
+            -Dexamples=false "-Dc_args=-isystem$PWD/build/cross-include"
+        compile "port-$system"
+    done
 }
 
 verb_clang() {
