@@ -207,17 +207,23 @@ void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *con
     push_chain(shard, indices[0], records[count - 1], count);
 }
 
-/* Fetches those behind the next HTW__STALE_AHEAD records, which are in the cache of another CPU. All at once: a
-   fetch ends when the address of its page is known, and the next instruction that orders memory, that of a lock
-   or a clock, waits for that. A prefetch of NULL does nothing. */
-static void fetch_stale(const struct htw__shard *shard) {
+/* Finds the next HTW__STALE_AHEAD records, and fetches those behind, which are in the cache of another CPU. All at
+   once: a fetch ends when the address of its page is known, and the next instruction that orders memory, that of a
+   lock or a clock, waits for that. Where prefetch_stale was right, no record waits for the link of the one before. */
+static void find_stale(struct htw__shard *shard) {
     uint32_t index = shard->stale_to_free;
     for (uint32_t i = 0; i < HTW__STALE_AHEAD && index != NO_INDEX; i++) {
-        const struct htw__record *record =
-            HTW_CONTAINER_OF(htw__slab_find(&shard->slab, index), struct htw__record, cell);
-        HTW__PREFETCH(htw__slab_find(&shard->slab, record->prefetch_stale));
+        struct htw__cell *cell = shard->fetched[i];
+        if (HTW__UNLIKELY(index != shard->fetched_index[i]))
+            cell = htw__slab_find(&shard->slab, index);
+        const struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
+        shard->found[i] = cell;
+        shard->fetched_index[i] = record->prefetch_stale;
+        shard->fetched[i] = htw__slab_find(&shard->slab, record->prefetch_stale);
+        HTW__PREFETCH(shard->fetched[i]); /* NULL: does nothing */
         index = record->next_stale;
     }
+    shard->found_next = 0;
 }
 
 /* Takes the stack, unless there is still one that was taken before. False: it is empty. */
@@ -231,16 +237,18 @@ static bool take_stale(struct htw__shard *shard) {
     uint64_t top = atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
     shard->stale_to_free = (uint32_t)top;
     htw__counter_set(&shard->taken, top >> 32);
-    fetch_stale(shard);
+    /* What was fetched behind another stack may have been released. */
+    memset(shard->fetched_index, 0xff, sizeof(shard->fetched_index)); /* NO_INDEX */
+    shard->found_next = HTW__STALE_AHEAD;
     return true;
 }
 
 /* The topmost record of the stack that was taken. */
 static inline struct htw__record *pop_stale(struct htw__shard *shard) {
-    if (htw__counter_read(&shard->taken) % HTW__STALE_AHEAD == 0)
-        fetch_stale(shard);
-    struct htw__record *record = HTW_CONTAINER_OF(
-        htw__slab_find(&shard->slab, shard->stale_to_free), struct htw__record, cell);
+    if (shard->found_next == HTW__STALE_AHEAD)
+        find_stale(shard);
+    struct htw__record *record =
+        HTW_CONTAINER_OF(shard->found[shard->found_next++], struct htw__record, cell);
     shard->stale_to_free = record->next_stale;
     htw__counter_add(&shard->taken, UINT64_MAX); /* one less */
     htw__clockwork_disarm(&shard->own, record);  /* one that was claimed */

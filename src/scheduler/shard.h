@@ -56,6 +56,10 @@ struct htw__shard {
     bool closed;               /* stopped: nothing is armed any more */
     uint32_t stale_to_free;    /* index of the topmost record of a stack taken from `stale` */
     struct htw__counter taken; /* records of that stack */
+    struct htw__cell *found[HTW__STALE_AHEAD]; /* its topmost records, from found_next on */
+    uint32_t found_next;
+    struct htw__cell *fetched[HTW__STALE_AHEAD]; /* probably those behind `found` */
+    uint32_t fetched_index[HTW__STALE_AHEAD];
     struct htw__clockwork own; /* of the scheduler's own clock */
     /* A claim counts in the shard of the cancelling thread. */
     struct htw__counter scheduled, cancelled, moved;
