@@ -104,7 +104,7 @@ typedef void htw_unexpired_visitor(void *context, const struct htw_unexpired *un
  *         -ENOMEM: no memory, or no thread could be started;
  *         -EMFILE, -ENFILE: no file descriptor is left for a timer.
  *
- * Memory: about 15 KiB for each shard, 60 KiB for each thread that may run callbacks, and 64 bytes for each
+ * Memory: about 25 KiB for each shard, 60 KiB for each thread that may run callbacks, and 64 bytes for each
  * timer, in blocks of 256 KiB.
  */
 HTW_API HTW_WARN_UNUSED int htw_scheduler_create(struct htw_scheduler **ret_scheduler,
@@ -220,7 +220,7 @@ struct htw_spec {
  * running is not replaced: it loses the key, and if it repeats, this run is its last.
  * Cost: O(1). A timer that repeats or has a key, a group, a hook or another clock has a block of attributes:
  * about 140 bytes and the key. It is in the shard of its key or group. The first timer of another clock in a
- * shard creates a wheel there, 15 KiB.
+ * shard creates a wheel there, 24 KiB.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec, htw_handle *ret_handle,

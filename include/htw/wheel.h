@@ -116,7 +116,7 @@ struct htw_wheel_options {
  *         power of two, `start` is HTW_NEVER_TICK, or a function of the allocator is NULL;
  *         -ENOMEM.
  *
- * Memory: about 16 KiB with 256 buckets.
+ * Memory: about 24 KiB with 256 buckets.
  */
 HTW_API HTW_WARN_UNUSED int htw_wheel_create(struct htw_wheel **ret_wheel,
                                              const struct htw_wheel_options *options);

@@ -18,7 +18,7 @@
  * With the default size of 256, and a tick of 1 ms for example:
  *
  *     level   width of a bucket           window            memory of its buckets
- *       0     1 tick       1 ms           256 ms              8 KiB
+ *       0     1 tick       1 ms           256 ms             16 KiB
  *       1     2^8          256 ms         65.5 s             32 KiB
  *       2     2^16         65.5 s         4.66 hours         32 KiB
  *       3     2^24         4.66 hours     49.7 days          32 KiB

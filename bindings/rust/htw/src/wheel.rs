@@ -53,7 +53,7 @@ use std::ptr::{self, NonNull};
 ///
 /// # Memory
 ///
-/// A timer takes 40 bytes, and its value as an `Option<T>`. A wheel begins with about 16 KiB. What
+/// A timer takes 40 bytes, and its value as an `Option<T>`. A wheel begins with about 24 KiB. What
 /// timers have used serves later ones, and is freed with the wheel.
 ///
 /// # Panics
