@@ -17,6 +17,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 import cffi
 
@@ -53,21 +54,12 @@ def copy(source, target):
         shutil.copyfile(source, target)
 
 
-def find_xxhash():
-    """The header of xxHash, of which all is compiled in: the compiler says where it is."""
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    run = subprocess.run([*compiler, *shlex.split(os.environ.get("CPPFLAGS", "")), "-E", "-"],
-                         input="#include <xxhash.h>\n", capture_output=True, text=True)
-    found = re.search(r'^# \d+ "([^"]*xxhash\.h)"', run.stdout, re.MULTILINE)
-    if run.returncode != 0 or found is None:
-        raise SystemExit("build_native.py: xxhash.h is missing (Debian: libxxhash-dev)")
-    return pathlib.Path(found[1])
-
-
 def bundle():
     """In the repository: makes csrc/ what the library is now."""
     if not in_repository():
         return
+    sys.path.insert(0, str(REPOSITORY / "tools"))
+    from amalgamate import find_xxhash
     wanted = {"xxhash.h": find_xxhash()}
     patterns = {source.split("/")[1]: "*.h" for source in library_sources()} | dict.fromkeys(OPTIONAL, "*.[ch]*")
     for folder, pattern in patterns.items():

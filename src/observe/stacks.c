@@ -142,10 +142,10 @@ static void add_left(void *context, const struct htw_unexpired *unexpired) {
 }
 
 void htw__stop_and_report(struct htw_scheduler *scheduler,
-                          void (*stop)(struct htw_scheduler *, htw_unexpired_visitor *, void *)) {
+                          void (*end)(struct htw_scheduler *, htw_unexpired_visitor *, void *)) {
     struct htw__stack_census left = { .count = 0 };
     struct htw__safe_copy copy;
-    stop(scheduler, add_left, &left);
+    end(scheduler, add_left, &left);
     if (left.timers == 0)
         return;
     htw__safe_copy_init(&copy);

@@ -67,7 +67,7 @@ static void add_if_due(struct htw__clockwork *clockwork, struct htw__record *rec
 static bool collect_slice(struct htw__clockwork *clockwork, int64_t now_ns, uint64_t now_tick,
                           struct htw__batch *batch, uint32_t max) {
     struct htw_timer *timers[HTW__SLICE];
-    size_t count;
+    size_t count = 0;
     int progress =
         htw_wheel_poll_batch(clockwork->wheel, now_tick, timers, max, HTW__SLICE, &count);
     for (size_t i = 0; i < count; i++)

@@ -22,7 +22,7 @@ int htw__wheel_create_reserved(struct htw_wheel **ret_wheel,
    is left then. */
 bool htw__wheel_rebase(struct htw_wheel *from, struct htw_wheel *to) {
     struct htw_timer *timers[HTW__SLICE];
-    size_t count;
+    size_t count = 0;
     if (htw_wheel_poll_batch(from, HTW_NEVER_TICK, timers, HTW__SLICE, HTW__SLICE, &count) ==
         HTW_DONE)
         while (count < HTW__SLICE && (timers[count] = htw_wheel_drain(from)) != NULL)

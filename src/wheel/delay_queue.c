@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct htw__delay_queue_entry none = { HTW__DELAY_QUEUE_ABSENT, 0 };
+static const struct htw__delay_queue_entry absent = { HTW__DELAY_QUEUE_ABSENT, 0 };
 
 void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t bits) {
-    *queue = (struct htw__delay_queue) { .top = none, .bits = bits };
+    *queue = (struct htw__delay_queue) { .top = absent, .bits = bits };
 }
 
 /* How many levels the ids less than `capacity` are of. */
@@ -76,7 +76,7 @@ static uint32_t level_of(const struct htw__delay_queue *queue, uint32_t id) {
 
 /* The least of the first buckets. The levels ascend, and of equal keys the last one wins. */
 static struct htw__delay_queue_entry least(const struct htw__delay_queue *queue) {
-    struct htw__delay_queue_entry least = none;
+    struct htw__delay_queue_entry least = absent;
     for (uint64_t rest = queue->levels; rest != 0; rest &= rest - 1) {
         struct htw__delay_queue_entry first = queue->first[htw__lowest_bit(rest)];
         if (first.key <= least.key)
@@ -138,17 +138,17 @@ HTW__NOINLINE void htw__delay_queue_pop(struct htw__delay_queue *queue) {
 static bool level_is_valid(const struct htw__delay_queue *queue, uint32_t level) {
     const struct htw__bitmap *later = &queue->later[level];
     const struct htw__delay_queue_entry *first =
-        queue->levels >> level & 1 ? &queue->first[level] : &none;
+        queue->levels >> level & 1 ? &queue->first[level] : &absent;
     uint32_t first_id = level << queue->bits;
     uint32_t count = (uint32_t)1 << queue->bits;
     if (count > queue->capacity - first_id)
         count = queue->capacity - first_id;
     if (!htw__bitmap_is_valid(later, count))
         return false;
-    bool is_known = first == &none;
+    bool is_known = first == &absent;
     for (uint32_t id = first_id; id < first_id + count; id++) {
         uint64_t key = queue->keys[id];
-        bool is_first = first != &none && id == first->id;
+        bool is_first = first != &absent && id == first->id;
         is_known |= is_first && key == first->key;
         bool is_later = htw__bitmap_has(later, id - first_id);
         if (!is_first && is_later != (key != HTW__DELAY_QUEUE_ABSENT))

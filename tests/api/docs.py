@@ -35,7 +35,7 @@ errors += [f"examples/meson.build does not name {path.name}" for path in (root /
 headers = "".join(path.read_text() for path in [*(root / "include/htw").glob("*.h"), *(root / "bindings/cpp").rglob("*.hpp")])
 # These also speak of what is inside the library, of metrics, of variables of units, and of macros for those who build it.
 inside = {"abi.md", "architecture.md", "barriers.md", "decisions.md", "debugging.md", "install.md", "monitor.md", "relay.md", "serve.md"}
-sources = "".join(path.read_text() for top in ["src", "programs", "tools", "packaging"] for path in (root / top).rglob("*")
+sources = (root / "CMakeLists.txt").read_text() + "".join(path.read_text() for top in ["src", "programs", "tools", "packaging"] for path in (root / top).rglob("*")
                   if path.suffix in (".c", ".h", ".map", ".py", ".cc", ".in", ".sh"))
 
 def is_declared(name, text):

@@ -10,7 +10,7 @@ help_build() {
                     show the library and htw delay; htw relay with a Kafka; htw serve with a client of others
   pictures          draw the pictures of README.md and the manual again (docs/pictures)
   amalgamate [FOLDER]
-                    write the wheel as two files, to be copied into any project (build/amalgamated)
+                    write the library as two files, and the wheel, to be copied into any project (build/amalgamated)
   install [PREFIX]  build and install, to /usr/local or PREFIX; ends as build does
   environment PREFIX
                     the lines that a shell needs to find what is installed in PREFIX
@@ -95,7 +95,7 @@ verb_amalgamate() {
     need python3
     folder=$(absolute "${1:-$PWD/build/amalgamated}")
     python3 tools/amalgamate.py . "$folder"
-    say "wrote $folder/htw_wheel.h and $folder/htw_wheel.c"
+    say "wrote htw.h, htw.c, htw_wheel.h and htw_wheel.c to $folder"
 }
 
 # same FILE FILE: both are there, and are one.

@@ -2,7 +2,6 @@
 /* scheduler_fixture.c - a scheduler with probes; see scheduler_fixture.h. */
 #include "scheduler_fixture.h"
 
-#include "../../../src/scheduler/state.h"
 #include "../../support/manual_time.h"
 #include "../../support/timer_info.h"
 
@@ -39,6 +38,7 @@ static void open_as_told(struct scheduler_fixture *self) {
     *self = (struct scheduler_fixture) {
         .options = self->options,
         .count = self->count,
+        .create = self->create,
         .index_bits = self->index_bits,
         .gate = GATE_INIT,
     };
@@ -53,14 +53,16 @@ static void open_as_told(struct scheduler_fixture *self) {
     }
     struct htw_scheduler_options counted = self->options;
     counted.allocator = &self->allocator;
-    assert_int_equal(htw__scheduler_create(&self->scheduler, &counted, self->index_bits), 0);
+    int error = self->create == NULL ? htw_scheduler_create(&self->scheduler, &counted)
+                                     : self->create(&self->scheduler, &counted, self->index_bits);
+    assert_int_equal(error, 0);
 }
 
 void scheduler_open(struct scheduler_fixture *self, const struct htw_scheduler_options *options,
                     size_t probes) {
     self->options = options == NULL ? scheduler_options() : *options;
     self->count = probes;
-    self->index_bits = 0;
+    self->create = NULL;
     open_as_told(self);
 }
 

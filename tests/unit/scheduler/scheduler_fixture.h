@@ -78,8 +78,10 @@ struct advancer {
 struct scheduler_fixture {
     /* For scheduler_reopen(). */
     struct htw_scheduler_options options;
-    size_t count;        /* of probes */
-    uint32_t index_bits; /* of a handle, that number the timers of a shard; 0: as usual */
+    size_t count; /* of probes */
+    int (*create)(struct htw_scheduler **, const struct htw_scheduler_options *,
+                  uint32_t index_bits); /* htw__scheduler_create(); NULL: as usual */
+    uint32_t index_bits;                /* of a handle, that number the timers of a shard */
 
     struct failing_allocator memory;
     struct htw_allocator allocator; /* that of `memory`, under `mutex` */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_handles.c - a handle names its timer and, when that has ended, nothing. */
 #include "scheduler_fixture.h"
+
+#include "../../../src/scheduler/state.h"
 #include "../../support/timer_info.h"
 
 #include <errno.h>
@@ -25,6 +27,7 @@ static void assert_names_nothing(struct scheduler_fixture *f, htw_handle handle)
 /* Every bit of a handle changed: generation, shard and index, one after the other. */
 static void forge(struct scheduler_fixture *f, uint32_t shards, uint32_t index_bits) {
     f->options.shards = shards;
+    f->create = htw__scheduler_create;
     f->index_bits = index_bits;
     scheduler_reopen(f);
     arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
@@ -55,6 +58,7 @@ SCHEDULER_TEST(scheduler_forged_handle_names_nothing) {
 
 /* 2^12 timers a shard, and no more. */
 SCHEDULER_TEST(scheduler_without_an_index_left_answers_nomem) {
+    f->create = htw__scheduler_create;
     f->index_bits = 12;
     f->count = 4097;
     scheduler_reopen(f);
