@@ -16,7 +16,7 @@ from pathlib import Path
 
 C_LIKE = {'.c', '.h', '.cc', '.cpp', '.hpp', '.java', '.rs', '.go', '.js', '.css', '.bt', '.html', '.ts'}
 HASH_LIKE = {'.py', '.pyi', '.sh', '.rb', '.php', '.build', '.toml', '.yml', '.map', '.cmake', '.txt', '.in', '.ini',
-             '.bash', '.fish', '.spec', '.nix'}
+             '.bash', '.fish', '.spec', '.nix', '.bazel'}
 NOT_CODE = {'bindings/rust/htw-sys/src/bindings.rs', 'tests/weight.txt'}
 GROUPS = {
     'engine': ('src/base', 'src/wheel', 'src/scheduler', 'src/purgatory', 'src/threshold'),
@@ -30,7 +30,7 @@ GROUPS = {
     'tests': ('tests', 'programs/*/tests/*'),
     'benchmarks': ('benchmarks',),
     'build': ('tools', 'dev', '.ci', 'debian', 'packaging', '*meson.build',
-              'meson_options.txt', 'CMakeLists.txt'),
+              'meson_options.txt', 'CMakeLists.txt', '*.bazel'),
     'all': ('.',),
 }
 DOCUMENTS = {'words': ('*.md',), 'words-of-docs': ('docs/*.md',)}

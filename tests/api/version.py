@@ -60,6 +60,10 @@ PLACES = [
     ("debian/libhtw0.*.symbols", r"^ \(symver\)HTW_PRIVATE_(\S+) ", release_of),
     ("debian/libhtw*[0-9].symbols", r"^ \(symver\)\S+ (\S+)~$", lambda version: first_node(version) + ".0"),
     ("tests/api/consumer/CMakeLists.txt", r"^find_package\(htw (\S+) CONFIG", soversion),
+    ("docs/install.md", r"(?:^revision = |GIT_TAG )v([\d.]+)", release_of),
+    ("MODULE.bazel", r'^module\(name = "htw", version = "(.*)"\)$', release_of),
+    ("packaging/homebrew/htw.rb", r'^  url .* tag: "v(.*)"$', release_of),
+    ("packaging/vcpkg/htw/vcpkg.json", r'^  "version": "(.*)",$', release_of),
     ("bindings/rust/Cargo.toml", r'^version = "(.*)"$', semantic),
     ("bindings/rust/Cargo.toml", r'^htw-sys = .* version = "(.*)" }$', semantic),
 ]

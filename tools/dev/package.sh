@@ -10,6 +10,8 @@ help_package() {
   dist              pack the sources of the last commit (build/dist), and test what was packed
   reproducible      build twice in different folders, and compare each byte, also of the packages
   release           whether this commit can be tagged and released. Publishes nothing
+  recipes [--quick] use the library by the recipes of packaging/ and by Bazel: vcpkg's functions are played, Nix and Homebrew only read;
+                    --quick: vcpkg and Conan
   version [NEW]     print the version; with NEW (1.2.3 or 1.2.3~dev), write it wherever it stands
 END
 }
@@ -84,6 +86,27 @@ verb_reproducible() {
     tests/packaging/reproducible.sh "$tarball" build/reproducible/builds
 }
 
+# Their tools, in build/recipes: Conan is of PyPI, and the one Bazel that needs no other network is of npm.
+verb_recipes() {
+    need 'cmake python3-venv'
+    tools='vcpkg conan'
+    place=$PWD/build/recipes
+    [ -x "$place/bin/conan" ] || { /usr/bin/python3 -m venv "$place" && "$place/bin/pip" --quiet install 'conan>=2,<3'; }
+    if [ "${1:-}" != --quick ]; then
+        need 'nix-bin ruby'
+        command -v npm >/dev/null || need npm
+        [ -x "$place/bin/bazel" ] || (
+            cd "$place" || exit 1
+            tar -xzf "$(npm pack --silent @bazel/bazel-linux_x64@2.1.0)"
+            mv package/bazel-* bin/bazel
+            chmod +x bin/bazel
+        )
+        tools="$tools bazel nix ruby"
+    fi
+    # shellcheck disable=SC2086 # a list of words
+    PATH=$place/bin:$PATH sh tests/packaging/recipes.sh . $tools
+}
+
 verb_version() {
     need python3
     [ $# -le 1 ] || fail "version: one version, not $*"
@@ -109,6 +132,7 @@ verb_release() {
     tagged=$(git rev-parse -q --verify "refs/tags/v$version^{commit}" 2>/dev/null || true)
     [ -z "$tagged" ] || [ "$tagged" = "$(git rev-parse HEAD)" ] ||
         lacks "a version of its own: the tag v$version is on another commit"
+    [ -z "$home" ] || ! grep -q '//htw\.invalid' packaging/homebrew/htw.rb || lacks "the address $home in packaging/homebrew/htw.rb"
     [ -z "$home" ] || grep -qFx "Homepage: $home" debian/control || lacks "the address $home as Homepage in debian/control"
     for check in version abi 'docs --check' dist package reproducible; do
         # shellcheck disable=SC2086 # a verb and its option
