@@ -27,7 +27,8 @@ static inline bool test_folder_remove(const char *folder) {
 /* Writes all of a file. */
 static inline bool test_file_write(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
-    return file != NULL && (fputs(text, file) >= 0) & (fclose(file) == 0);
+    bool written = file != NULL && fputs(text, file) >= 0;
+    return file != NULL && fclose(file) == 0 && written;
 }
 
 #endif /* TESTS_SUPPORT_TEST_FOLDER_H */
