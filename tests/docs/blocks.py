@@ -126,7 +126,7 @@ def sql(place, text):
 def cmake(place, text):
     place.write("cmake/CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(block C)\n"
                                         f"add_executable(program ../program.c)\n{text}")
-    return place.run(["cmake", "-G", "Ninja", "-S", "cmake", "-B", "cmake/build"]) \
+    return place.run(["cmake", "-G", "Ninja", f"-DFETCHCONTENT_SOURCE_DIR_HTW={place.root}", "-S", "cmake", "-B", "cmake/build"]) \
         or place.run(["ninja", "-C", "cmake/build"])
 
 

@@ -32,6 +32,7 @@ static void destroy(void) {
 static void check_create(const struct htw_scheduler_options *options) {
     wanted = options;
     assert_refused_creation_leaves_nothing(create, destroy);
+    wanted = NULL;
 }
 
 static void never_execute(void *context, struct htw_task *const *tasks, size_t count) {
