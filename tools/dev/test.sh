@@ -376,16 +376,7 @@ verb_port() {
     place=$PWD/build/zig
     [ -x "$place/bin/python" ] || /usr/bin/python3 -m venv "$place"
     "$place/bin/python" -m ziglang version >/dev/null 2>&1 || "$place/bin/pip" --quiet install ziglang
-    # Meson 1.0 does not know the linker of zig.
-    cat >"$place/bin/zig" <<END
-#!/bin/sh
-case "\$*" in
-*macos*-Wl,--version*) echo LLD ;;
-*-Wl,--version*) echo 'LLD (compatible with GNU linkers)' ;;
-*) exec "$place/bin/python" -m ziglang "\$@" ;;
-esac
-END
-    chmod +x "$place/bin/zig"
+    ln -sf "$PWD/packaging/cross/zig" "$place/bin/zig"
     PATH=$place/bin:$PATH
     need_foreign_cmocka
     other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
