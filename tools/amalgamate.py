@@ -22,7 +22,7 @@ import sys
 # The wheel has an allocator of its own by default.
 WHEEL_ALLOCATOR = "src/port/alloc_malloc.c"
 # What takes the place of the sources for Linux elsewhere: src/meson.build.
-PORTABLE = {"alarm_timerfd.c": "alarm_portable.c", "system_linux.c": "system_portable.c"}
+PORTABLE = {"alarm_linux.c": "alarm_portable.c", "system_linux.c": "system_portable.c"}
 
 INCLUDE = re.compile(r'^ *#include (?:"([^"]+)"|<([^>]+)>)(?: */\*.*\*/)?\n', re.MULTILINE)
 # What other files use: functions and constants that are neither static nor public.

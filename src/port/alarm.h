@@ -8,7 +8,7 @@
  * meanwhile, or later, sets the alarm. It does not wake the owner, and no thread waits for another
  * one that is stopped while it sets the alarm.
  *
- * alarm_timerfd.c is the form of Linux, kernel timers with file descriptors (timerfd). They ignore the
+ * alarm_linux.c is the form of Linux, kernel timers with file descriptors (timerfd). They ignore the
  * timer slack of threads, and notice at once that the wall clock was set.
  *
  * alarm_portable.c is the form of other POSIX systems (HTW_PORTABLE): the owner waits for a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alarm_timerfd.c - an alarm on Linux: two timerfds and an epoll instance, which is what the owner
+ * alarm_linux.c - an alarm on Linux: two timerfds and an epoll instance, which is what the owner
  * sleeps on and an event loop polls.
  *
  * THE SHARED TIMER. A thread claims it, sets it to its time unless it is set to an earlier one since
