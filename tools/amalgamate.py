@@ -21,8 +21,6 @@ import sys
 
 # The wheel has an allocator of its own by default.
 WHEEL_ALLOCATOR = "src/port/alloc_malloc.c"
-# What takes the place of the sources for Linux elsewhere: src/meson.build.
-PORTABLE = {"alarm_linux.c": "alarm_portable.c", "system_linux.c": "system_portable.c"}
 
 INCLUDE = re.compile(r'^ *#include (?:"([^"]+)"|<([^>]+)>)(?: */\*.*\*/)?\n', re.MULTILINE)
 # What other files use: functions and constants that are neither static nor public.
@@ -197,8 +195,6 @@ def part(tree, path, dropped_headers, shared_names=()):
     text = re.sub(r"\n{3,}", "\n\n", INCLUDE.sub(keep, text)).strip()
     for shared in own_names(text) & set(shared_names):
         text = re.sub(rf"(?<![\w.>]){shared}\b", f"{path.parent.name}_{path.stem}_{shared}", text)
-    if path.name in PORTABLE or path.name in PORTABLE.values():
-        text = f"#if{'n' * (path.name in PORTABLE)}def HTW_PORTABLE\n{text}\n#endif"
     return f"/* {'=' * max(4, 90 - len(name))} {name} */\n\n{text}\n"
 
 
@@ -228,10 +224,6 @@ def wheel_sources(tree, public):
                 sources.append(beside)
     sources.append(tree.root / WHEEL_ALLOCATOR)
     return sorted(sources, key=lambda path: (path.parent, path.name != "wheel.c", path.name))
-
-
-def library_sources(tree):
-    return tree.sources + [source.with_name(PORTABLE[source.name]) for source in tree.sources if source.name in PORTABLE]
 
 
 def amalgamate(tree, name, standard, public, sources, configuration, before, after):
@@ -271,7 +263,7 @@ def main():
     tree = Tree(pathlib.Path(sys.argv[1]).resolve())
     public = public_headers(tree, ["wheel.h", "wheel_inspect.h"])
     files = amalgamate(tree, "htw_wheel", "C99 or later", public, wheel_sources(tree, public), WHEEL_CONFIGURATION, "", WHEEL_C_LIBRARY)
-    files |= amalgamate(tree, "htw", "C11 or later, with POSIX threads", public_headers(tree, ["htw.h"]), library_sources(tree),
+    files |= amalgamate(tree, "htw", "C11 or later, with POSIX threads", public_headers(tree, ["htw.h"]), tree.sources,
                         LIBRARY_CONFIGURATION, SYSTEM, "#include <errno.h>\n#include <string.h>\n")
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)

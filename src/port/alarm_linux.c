@@ -25,6 +25,7 @@
  */
 #include "alarm.h"
 
+#ifndef HTW_PORTABLE
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -259,3 +260,4 @@ void htw__alarm_wait(struct htw__alarm *alarm) {
 void htw__alarm_clear(struct htw__alarm *alarm) {
     take_events(alarm, 0);
 }
+#endif

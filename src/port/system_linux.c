@@ -2,6 +2,7 @@
 /* system_linux.c - what Linux has its own way for: see system.h. */
 #include "system.h"
 
+#ifndef HTW_PORTABLE
 #include "../base/assert.h"
 #include "../base/compiler.h"
 
@@ -84,3 +85,4 @@ HTW__NOINLINE uint32_t htw__system_capture_stack(const void **frames, uint32_t m
     return 0;
 #endif
 }
+#endif

@@ -2,6 +2,7 @@
 /* system_portable.c - system.h of POSIX parts alone. */
 #include "system.h"
 
+#ifdef HTW_PORTABLE
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -56,3 +57,4 @@ uint32_t htw__system_capture_stack(const void **frames, uint32_t max, uint32_t s
     (void)frames, (void)max, (void)skip;
     return 0;
 }
+#endif

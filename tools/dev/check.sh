@@ -52,7 +52,7 @@ verb_lint() {
     say 'all warnings of clang'
     # Except those about padding, declarations between statements, casts that are meant, what the macros
     # of the C library, SystemTap and xxHash do, and the name _FORTIFY_SOURCE.
-    find src programs -name '*.c' ! -path '*/tests/*' ! -name '*_portable.c' ! -name alloc_jemalloc.c -exec clang -fsyntax-only \
+    find src programs -name '*.c' ! -path '*/tests/*' ! -name alloc_jemalloc.c -exec clang -fsyntax-only \
         -std=c11 -D_GNU_SOURCE -DHTW_ANNOTATE=1 -DHTW_PROBES=1 -DHTW_CHECK_LEVEL=1 -Iinclude -Iprograms/kit -Werror -Weverything \
         -Wno-padded -Wno-declaration-after-statement -Wno-cast-qual -Wno-bad-function-cast \
         -Wno-disabled-macro-expansion -Wno-used-but-marked-unused -Wno-extra-semi-stmt -Wno-gnu-zero-variadic-macro-arguments \
