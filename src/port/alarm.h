@@ -11,11 +11,9 @@
  * alarm_linux.c is the form of Linux, kernel timers with file descriptors (timerfd). They ignore the
  * timer slack of threads, and notice at once that the wall clock was set.
  *
- * alarm_portable.c is the form of other POSIX systems (HTW_PORTABLE): the owner waits for a
- * condition, and a thread that arms an earlier deadline wakes it. For an event loop, a thread of
- * the alarm sleeps in this way and writes to a pipe. It notices that the wall clock was set
- * HTW__ALARM_CHECK_NS later at most, for which a sleeper on that clock wakes up as often. A mutex
- * guards all of it, so there a stopped thread does hold up others.
+ * alarm_portable.c is the form of other systems (HTW_PORTABLE), a timer (timer.h) and a mutex, so there a
+ * stopped thread does hold up others. While a time is set, an alarm that watches the wall clock expires
+ * every HTW__ALARM_CHECK_NS, so that its owner sees in time that this was set.
  */
 #ifndef HTW_SRC_PORT_ALARM_H
 #define HTW_SRC_PORT_ALARM_H
@@ -27,6 +25,8 @@
 #include <stdint.h>
 
 #ifdef HTW_PORTABLE
+#include "timer.h"
+
 #define HTW__ALARM_CHECK_NS INT64_C(1000000000)
 #endif
 
@@ -55,18 +55,11 @@ struct htw__alarm {
 
     _Atomic int wall_fd; /* expires when the wall clock is set; -1: none */
 #else
-    struct htw__mutex mutex;       /* guards what follows */
-    htw__system_condition changed; /* `expires_ns` or `ending` */
-    int64_t at_ns;      /* the earliest time it was set to since the last reset; INT64_MAX: none */
-    bool watches_wall;  /* it expires when the wall clock is set; always if that is `clock` */
-    int64_t expires_ns; /* the time it is set to; INT64_MAX: none */
-    int64_t ahead_ns;   /* how far the clock was ahead of the monotonic one */
-    /* Unless it is blocking: */
-    htw__system_thread thread;
-    int write_fd;
-    bool is_readable; /* there is a byte in the pipe */
-    bool was_set;     /* the wall clock was set, so it stays expired until it is cleared */
-    bool ending;
+    struct htw__mutex mutex; /* guards what follows */
+    int64_t at_ns;     /* the earliest time it was set to since the last reset; INT64_MAX: none */
+    int64_t check_ns;  /* the monotonic time at which it expires at the latest, if it watches */
+    bool watches_wall; /* always if `clock` is not the monotonic one */
+    struct htw__system_timer timer;
 #endif
 };
 
@@ -101,7 +94,7 @@ void htw__alarm_reset(struct htw__alarm *alarm);
    earlier, if another thread has set it since the reset. Costs least if these times are at equal intervals. */
 void htw__alarm_plan(struct htw__alarm *alarm, int64_t earliest_ns, int64_t latest_ns);
 
-/* Sleeps until it expires or the wall clock is set. */
+/* Sleeps until it expires. */
 void htw__alarm_wait(struct htw__alarm *alarm);
 
 /* Makes the file descriptor not readable. */

@@ -45,9 +45,9 @@ static int64_t remaining_ns(struct htw__alarm *alarm) {
     return remaining_of_ns(alarm->shared_fd);
 #else
     htw__mutex_lock(&alarm->mutex);
-    int64_t expires_ns = alarm->expires_ns;
+    int64_t at_ns = alarm->at_ns;
     htw__mutex_unlock(&alarm->mutex);
-    return expires_ns == INT64_MAX ? 0 : expires_ns - now_ns(alarm->clock);
+    return at_ns == INT64_MAX ? 0 : at_ns - now_ns(alarm->clock);
 #endif
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_alarm_portable - how the portable alarm notices that the wall clock was set. Clocks and sleep
- * are replaced (-Wl,--wrap): a sleep of the test's thread ends at once, at the time that it is for.
+ * test_alarm_portable - how the owner of a portable alarm sees in time that the wall clock was set, and how
+ * timer_posix.c tells an event loop. Clocks and sleep are replaced (-Wl,--wrap): a sleep of the test's thread ends at once,
+ * at the time that it is for.
  */
 #include "../../../src/port/alarm.h"
 #include "../../../src/base/clock.h"
@@ -78,82 +79,64 @@ static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
+/* As an owner: until a time of the alarm's clock. */
+static void sleep_until(struct htw__alarm *alarm, int64_t at_ns) {
+    while (alarm->clock == CLOCK_REALTIME ? htw__clock_realtime_ns() < at_ns
+                                          : htw__clock_monotonic_ns() < at_ns) {
+        htw__alarm_reset(alarm);
+        htw__alarm_plan(alarm, at_ns, at_ns);
+        htw__alarm_wait(alarm);
+    }
+}
+
 UNIT_TEST(monotonic_alarm_sleeps_once) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_MONOTONIC, true);
-    htw__alarm_set(&alarm, START_NS + 3600 * SECOND_NS);
-    htw__alarm_wait(&alarm);
+    sleep_until(&alarm, START_NS + 3600 * SECOND_NS);
     assert_int_equal(elapsed_ns(), 3600 * SECOND_NS);
     assert_int_equal(sleeps, 1);
     htw__alarm_fini(&alarm);
 }
 
 UNIT_TEST(wall_clock_alarm_expires_in_time_and_checks_the_clock_meanwhile) {
+    static const struct {
+        int64_t step_ns,
+            elapsed_ns; /* by how much the clock is set in the second sleep; when the alarm expires */
+    } cases[] = { { 0, 9 * SECOND_NS / 2 },
+                  { 3600 * SECOND_NS, 2 * HTW__ALARM_CHECK_NS },
+                  { -10 * SECOND_NS, 29 * SECOND_NS / 2 } };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct htw__alarm alarm;
+        start(&alarm, CLOCK_REALTIME, true);
+        step_after = 2;
+        step_ns = cases[i].step_ns;
+        sleep_until(&alarm, 8 * START_NS + 9 * SECOND_NS / 2);
+        assert_int_equal(elapsed_ns(), cases[i].elapsed_ns);
+        htw__alarm_fini(&alarm);
+    }
+}
+
+UNIT_TEST(alarm_checks_the_wall_clock_although_it_is_set_again_and_again) {
     struct htw__alarm alarm;
-    start(&alarm, CLOCK_REALTIME, true);
-    htw__alarm_set(&alarm, 8 * START_NS + 5 * SECOND_NS / 2);
-    htw__alarm_wait(&alarm);
-    assert_int_equal(elapsed_ns(), 5 * SECOND_NS / 2);
-    assert_int_equal(sleeps, 3);
+    start(&alarm, CLOCK_MONOTONIC, false);
+    assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
+    for (int i = 0; i < 4; i++) {
+        assert_false(is_readable(&alarm, 0));
+        htw__alarm_set(&alarm, START_NS + (3600 - i) * SECOND_NS);
+        atomic_fetch_add(&monotonic_ns, HTW__ALARM_CHECK_NS / 4);
+    }
+    assert_true(is_readable(&alarm, 10000));
+    htw__alarm_set(&alarm, START_NS + 1800 * SECOND_NS);
+    assert_true(is_readable(&alarm, 0));
     htw__alarm_fini(&alarm);
 }
 
-UNIT_TEST(wall_clock_that_was_set_expires_the_alarm_at_the_next_check) {
-    static const int64_t steps[] = { 3600 * SECOND_NS, -3600 * SECOND_NS, 1000000, -1000000 };
-    for (size_t i = 0; i < COUNT_OF(steps); i++)
-        for (int is_armed = 0; is_armed < 2; is_armed++) {
-            struct htw__alarm alarm;
-            start(&alarm, CLOCK_REALTIME, true);
-            if (is_armed)
-                htw__alarm_set(&alarm, 8 * START_NS + 7200 * SECOND_NS);
-            htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
-            step_after = 4;
-            step_ns = steps[i];
-            htw__alarm_wait(&alarm);
-            assert_int_equal(elapsed_ns(), 4 * HTW__ALARM_CHECK_NS);
-            htw__alarm_fini(&alarm);
-        }
-}
-
-UNIT_TEST(wall_clock_that_drifts_a_little_expires_no_alarm) {
-    struct htw__alarm alarm;
-    start(&alarm, CLOCK_REALTIME, true);
-    htw__alarm_set(&alarm, 8 * START_NS + 10 * SECOND_NS);
-    step_after = 4;
-    step_ns = -999999;
-    htw__alarm_wait(&alarm);
-    assert_int_equal(elapsed_ns(), 10 * SECOND_NS + 999999);
-    htw__alarm_fini(&alarm);
-}
-
-/* Before the sleep, as well: what was computed by the old time is no longer right. */
-UNIT_TEST(wall_clock_that_was_set_before_the_sleep_expires_the_alarm_at_once) {
-    struct htw__alarm alarm;
-    start(&alarm, CLOCK_REALTIME, true);
-    htw__alarm_set(&alarm, 8 * START_NS + 10 * SECOND_NS);
-    atomic_fetch_add(&ahead_ns, -3600 * SECOND_NS);
-    htw__alarm_wait(&alarm);
-    assert_int_equal(sleeps, 0);
-    htw__alarm_fini(&alarm);
-}
-
-UNIT_TEST(pipe_is_readable_after_the_wall_clock_was_set_until_it_is_cleared) {
+UNIT_TEST(alarm_that_is_not_set_checks_no_clock) {
     struct htw__alarm alarm;
     start(&alarm, CLOCK_REALTIME, false);
-    for (int i = 0; i < 3; i++) {
-        assert_false(is_readable(&alarm, 0));
-        atomic_fetch_add(&ahead_ns, i % 2 ? SECOND_NS : -SECOND_NS);
-        assert_true(is_readable(&alarm, 10000));
-        htw__alarm_reset(&alarm);
-        /* What the sleeper knows may be from before the step. */
-        htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
-        assert_true(is_readable(&alarm, 0));
-        htw__alarm_set(&alarm, 8 * START_NS + 7200 * SECOND_NS);
-        assert_true(is_readable(&alarm, 0));
-        htw__alarm_clear(&alarm);
-        htw__alarm_reset(&alarm);
-        htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
-    }
+    htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
+    atomic_fetch_add(&monotonic_ns, 10 * HTW__ALARM_CHECK_NS);
+    assert_false(is_readable(&alarm, 20));
     htw__alarm_fini(&alarm);
 }
 
