@@ -19,21 +19,29 @@ typedef struct {
     int fds[2]; /* a pipe */
 } htw__system_reader;
 
-#define HTW__SYSTEM_MONOTONIC CLOCK_MONOTONIC
 #define HTW__SYSTEM_REALTIME CLOCK_REALTIME
+#if defined( \
+    __APPLE__) /* the clock of its timers and waits, and one that continues while it is suspended */
+#define HTW__SYSTEM_MONOTONIC CLOCK_UPTIME_RAW
+#define HTW__SYSTEM_BOOTTIME CLOCK_MONOTONIC_RAW
+#define HTW__SYSTEM_HAS_BOOTTIME true
+#elif defined(HTW_PORTABLE)
+#define HTW__SYSTEM_MONOTONIC CLOCK_MONOTONIC
+#define HTW__SYSTEM_BOOTTIME CLOCK_MONOTONIC
+#define HTW__SYSTEM_HAS_BOOTTIME false
+#else
+#define HTW__SYSTEM_MONOTONIC CLOCK_MONOTONIC
+#define HTW__SYSTEM_BOOTTIME CLOCK_BOOTTIME
+#define HTW__SYSTEM_HAS_BOOTTIME true
+#endif
 
 #ifndef HTW_PORTABLE
-#define HTW__SYSTEM_HAS_BOOTTIME true
-#define HTW__SYSTEM_BOOTTIME CLOCK_BOOTTIME
 
 /* The number of the CPU, or any number if the kernel has no answer. */
 static inline uint32_t htw__cpu_current(void) {
     return (uint32_t)sched_getcpu(); /* a load */
 }
 #else
-#define HTW__SYSTEM_HAS_BOOTTIME false
-#define HTW__SYSTEM_BOOTTIME CLOCK_MONOTONIC
-
 /* Each thread has a number of its own in place of its CPU's. */
 uint32_t htw__cpu_current(void);
 #endif

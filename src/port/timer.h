@@ -4,7 +4,7 @@
  * event loop polls.
  *
  * timer_posix.c is the form of any POSIX system: the thread that sleeps waits for a condition. For an event loop, a thread of
- * the timer waits and writes to a pipe.
+ * the timer waits and writes to a pipe. timer_kqueue.c takes its place where kqueue has what it needs.
  */
 #ifndef HTW_SRC_PORT_TIMER_H
 #define HTW_SRC_PORT_TIMER_H
@@ -14,8 +14,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#if defined(HTW_PORTABLE) && defined(__has_include)
+#if __has_include(<sys/event.h>)
+#include <sys/event.h>
+#if defined(EVFILT_USER) && defined(NOTE_NSECONDS)
+#define HTW__HAS_KQUEUE
+#endif
+#endif
+#endif
+
 struct htw__system_timer {
-    int fd; /* for an event loop: readable from when it expires until it is set anew or cleared */
+    int fd; /* for an event loop: readable from when it expires until it is cleared, or perhaps set anew */
+#ifndef HTW__HAS_KQUEUE
     struct htw__mutex *mutex;      /* guards what follows */
     htw__system_condition changed; /* `expires_ns` or `ending` */
     int64_t expires_ns;            /* what it is set to; INT64_MAX: never, or it has expired */
@@ -24,6 +34,7 @@ struct htw__system_timer {
     int write_fd;
     bool is_readable; /* there is a byte in the pipe */
     bool ending;
+#endif
 };
 
 /* 0, or a negative errno: -EMFILE, -ENFILE, -ENOMEM. `blocking`: for htw__system_timer_wait(), and not for an event loop. The
