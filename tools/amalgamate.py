@@ -262,7 +262,8 @@ def main():
         sys.exit("usage: amalgamate.py ROOT FOLDER [DEPFILE]")
     tree = Tree(pathlib.Path(sys.argv[1]).resolve())
     public = public_headers(tree, ["wheel.h", "wheel_inspect.h"])
-    files = amalgamate(tree, "htw_wheel", "C99 or later", public, wheel_sources(tree, public), WHEEL_CONFIGURATION, "", WHEEL_C_LIBRARY)
+    files = amalgamate(tree, "htw_wheel", "C99 or later", public, wheel_sources(tree, public), WHEEL_CONFIGURATION,
+                       "#define HTW__WHEEL_ALONE\n", WHEEL_C_LIBRARY)
     files |= amalgamate(tree, "htw", "C11 or later, with POSIX threads", public_headers(tree, ["htw.h"]), tree.sources,
                         LIBRARY_CONFIGURATION, SYSTEM, "#include <errno.h>\n#include <string.h>\n")
     folder = pathlib.Path(sys.argv[2])

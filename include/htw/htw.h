@@ -7,6 +7,7 @@
 #include <htw/backoff.h>
 #include <htw/executor.h>
 #include <htw/group.h>
+#include <htw/log.h>
 #include <htw/loop.h>
 #include <htw/observe.h>
 #include <htw/purgatory.h>

@@ -136,7 +136,7 @@ HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
  * HTW_OBSERVE_STACKS is for finding errors: it takes a microsecond or two for each timer that is armed, and 9 MiB
  * for the stacks of 65536 timers, 1024 of a shard at least. While these are alive, the stacks of further ones
  * are dropped. htw_scheduler_dump() then lists the stacks of what is pending; htw_scheduler_stop() without
- * a visitor, and htw_scheduler_destroy(), write those of what is left to standard error.
+ * a visitor, and htw_scheduler_destroy(), write those of what is left to standard error (htw_set_log()).
  */
 HTW_API HTW_WARN_UNUSED int htw_scheduler_observe(struct htw_scheduler *scheduler,
                                                   uint32_t observe);

@@ -16,27 +16,28 @@
 #define HTW_CHECK_LEVEL 0
 #endif
 
-/* Without assertions, nothing of the C library is needed. */
-#if HTW_CHECK_LEVEL > 0
+#ifndef HTW__WHEEL_ALONE
+#include "compiler.h"
+/* Gives the message to the function of htw_set_log(), or writes it to standard error, and aborts. */
+HTW__SHARED _Noreturn void htw__fatal(const char *format, ...)
+    __attribute__((cold, format(printf, 1, 2)));
+#elif HTW_CHECK_LEVEL > 0 /* without assertions, nothing of the C library is needed */
 #include <stdio.h>
 #include <stdlib.h>
+#define htw__fatal(format, ...) (fprintf(stderr, "htw: " format "\n", __VA_ARGS__), abort())
 #endif
 
-#define HTW__ASSERT_ALWAYS(condition)                                                     \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "htw: %s:%d: %s: assertion failed: %s\n", __FILE__, __LINE__, \
-                    __func__, #condition);                                                \
-            abort();                                                                      \
-        }                                                                                 \
+#define HTW__ASSERT_ALWAYS(condition)                                                   \
+    do {                                                                                \
+        if (!(condition))                                                               \
+            htw__fatal("%s:%d: %s: assertion failed: %s", __FILE__, __LINE__, __func__, \
+                       #condition);                                                     \
     } while (0)
 
-#define HTW__ASSERT_USE_ALWAYS(condition, kind, object, misuse)                       \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            fprintf(stderr, "htw: %s %p %s\n", kind, (const void *)(object), misuse); \
-            abort();                                                                  \
-        }                                                                             \
+#define HTW__ASSERT_USE_ALWAYS(condition, kind, object, misuse)           \
+    do {                                                                  \
+        if (!(condition))                                                 \
+            htw__fatal("%s %p %s", kind, (const void *)(object), misuse); \
     } while (0)
 
 /* What became of a timer or request whose memory is not as the library has left it. */

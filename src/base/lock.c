@@ -82,8 +82,7 @@ static _Thread_local struct {
 
 static _Noreturn void fail(const char *deed, enum htw__lock_rank rank, const char *state,
                            const char *other) {
-    fprintf(stderr, "htw: lock order: a thread %s %s %s%s\n", deed, ranks[rank].name, state, other);
-    abort();
+    htw__fatal("lock order: a thread %s %s %s%s", deed, ranks[rank].name, state, other);
 }
 
 void htw__lock_rank_pass(enum htw__lock_rank rank) {

@@ -2,6 +2,7 @@
 /* user_code.c - ends the process where code of the user does not return, or returns in a child. */
 #include "user_code.h"
 
+#include "assert.h"
 #include "../port/system.h"
 
 #include <stdio.h>
@@ -18,12 +19,11 @@ static struct htw__code name(void *address) {
 
 _Noreturn void htw__user_code_left(const char *what, void *address) {
     struct htw__code code = name(address);
-    fprintf(stderr,
-            "htw: %s has thrown an exception or ended its thread, and must return: %s %p %s\n",
-            what, code.symbol, address, code.file);
-    abort();
+    htw__fatal("%s has thrown an exception or ended its thread, and must return: %s %p %s", what,
+               code.symbol, address, code.file);
 }
 
+/* Not to the function of the program: in a child it could wait for a lock of a thread that is not there. */
 _Noreturn void htw__user_code_forked(const char *what, void *address) {
     struct htw__code code = name(address);
     fprintf(stderr,

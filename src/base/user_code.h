@@ -16,7 +16,7 @@ struct htw__user_code {
     void *address;
 };
 
-/* Writes to standard error which code did not return, and aborts. */
+/* Says which code did not return, and aborts: htw__fatal(). */
 HTW__SHARED __attribute__((cold)) _Noreturn void htw__user_code_left(const char *what,
                                                                      void *address);
 

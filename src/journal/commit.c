@@ -311,6 +311,8 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
     int64_t calm_ns = journal->lately_ns - journal->lately_ns / 8;
     if (commits || error != 0)
         journal->lately_ns = took_ns > calm_ns ? took_ns : calm_ns;
+    const char *news = NULL; /* for the function of htw_set_log() */
+    int unreported = journal->unreported;
     if (journal->database.is_distrusted)
         htw__journal_stop(journal);
     journal->stats.commits += commits;
@@ -332,6 +334,10 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
     journal->stats.jobs = journal->database.jobs;
     htw__reader_evict(journal);
     htw__slots_arm(journal);
+    if (unreported == 0 && journal->unreported != 0)
+        news = journal->unreported_sentence;
+    if (error != 0 && !is_of_one_change(error))
+        news = journal->has_failed ? NULL : journal->sentence;
     htw__mutex_unlock(&journal->mutex);
     for (struct htw__change *change = batch; change != NULL; change = next) {
         next = change->next;
@@ -342,6 +348,8 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
         give_notice(journal, change);
         htw__change_destroy(journal, change);
     }
+    if (news != NULL)
+        htw__journal_report(journal, HTW_LOG_WARNING, news);
 }
 
 /* The list ends in its middle. Returns the rest. */

@@ -80,6 +80,16 @@ int htw__journal_refusal_to_wait(const struct htw_journal *journal) {
                : error;
 }
 
+void htw__journal_report(struct htw_journal *journal, enum htw_log_level level,
+                         const char *sentence) {
+    struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
+    if (level < HTW_LOG_ERROR && !htw__report_is_due(&journal->report_due_ns))
+        return;
+    htw__journal_frame_push(&frame);
+    htw__report(level, "journal", "%s", sentence);
+    htw__journal_frame_pop(&frame);
+}
+
 void htw__journal_stop(struct htw_journal *journal) {
     if (journal->has_failed)
         return;

@@ -40,6 +40,7 @@
 #include "../base/fork.h"
 #include "../base/histogram.h"
 #include "../base/lock.h"
+#include "../base/log.h"
 #include "database/blocks.h"
 #include "database/error.h"
 #include "jobs.h"
@@ -144,7 +145,8 @@ struct htw_journal {
     bool is_stopping; /* no change is accepted any more */
     bool needs_retry; /* a slot could not be armed */
     bool has_failed;
-    bool has_told;                        /* `stopped` */
+    bool has_told; /* `stopped` */
+    _Atomic int64_t report_due_ns;
     char failure[HTW__JOURNAL_SENTENCE];  /* why */
     char sentence[HTW__JOURNAL_SENTENCE]; /* of the last batch that failed, with `sentence_error` */
     int sentence_error;
@@ -182,6 +184,10 @@ int htw__journal_refusal_to_wait(const struct htw_journal *journal);
 
 /* Under the lock: stops the journal for good. The sentence of this thread says why. */
 void htw__journal_stop(struct htw_journal *journal);
+
+/* Without the lock: tells the function of htw_set_log(); of warnings, one in a second. */
+void htw__journal_report(struct htw_journal *journal, enum htw_log_level level,
+                         const char *sentence);
 
 /* Under the lock: changes or requests wait for the writer. The thread that processes the journal sees to them itself. */
 void htw__journal_call_writer(struct htw_journal *journal);

@@ -29,6 +29,8 @@ static void copy_log(struct htw_journal *journal) {
     journal->is_in_use = true;
     htw__mutex_unlock(&journal->mutex);
     int result = htw__room_copy_log(&journal->database);
+    if (result == -ENOSPC || result == -ENOMEM)
+        htw__journal_report(journal, HTW_LOG_WARNING, htw_journal_error());
     htw__mutex_lock(&journal->mutex);
     htw__journal_release_database(journal);
     if (result > 0)
@@ -49,12 +51,12 @@ static void tell_stopped(struct htw_journal *journal) {
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     journal->has_told = true;
     htw__leases_end(journal, -EIO);
-    if (journal->stopped == NULL)
-        return;
     htw__mutex_unlock(&journal->mutex);
+    htw__journal_report(journal, HTW_LOG_ERROR, journal->failure);
     htw__journal_frame_push(&frame);
-    HTW__CALL_USER("a notice", journal, journal->stopped,
-                   journal->stopped(journal->context, journal->failure));
+    if (journal->stopped != NULL)
+        HTW__CALL_USER("a notice", journal, journal->stopped,
+                       journal->stopped(journal->context, journal->failure));
     htw__journal_frame_pop(&frame);
     htw__mutex_lock(&journal->mutex);
 }
@@ -130,6 +132,11 @@ static bool step(struct htw_journal *journal, struct pace *pace) {
         pace->retry_ns = HTW_NEVER_NS;
         journal->needs_retry = false;
         htw__slots_arm(journal);
+        htw__mutex_unlock(&journal->mutex);
+        htw__journal_fail(-ENOMEM, "%s: no memory for a timer, so jobs may be late",
+                          journal->path.name);
+        htw__journal_report(journal, HTW_LOG_WARNING, htw_journal_error());
+        htw__mutex_lock(&journal->mutex);
     } else {
         sleep_until_work(journal, pace, now);
     }

@@ -9,6 +9,7 @@
 #include "server.h"
 
 #include "../base/clock.h"
+#include "../base/log.h"
 #include "../port/system.h"
 #include "answer.h"
 #include "registry.h"
@@ -65,8 +66,12 @@ static bool accept_client(struct htw_monitor *monitor, int64_t now_ns) {
     client->fd = fd;
     htw__registry_unlock();
     if (fd < 0) {
-        if (error != EAGAIN && error != EINTR && error != ECONNABORTED)
+        if (error != EAGAIN && error != EINTR && error != ECONNABORTED) {
             monitor->accept_from_ns = now_ns + ACCEPT_PAUSE_NS; /* no descriptor, or no memory */
+            if (htw__report_is_due(&monitor->report_due_ns))
+                htw__report(HTW_LOG_WARNING, "monitor", "%s: a client cannot be accepted: %s",
+                            monitor->place.path, htw_strerror(-error));
+        }
         return error == EINTR || error == ECONNABORTED;
     }
     *client = (struct htw__client) { .fd = fd, .until_ns = now_ns + CLIENT_NS };

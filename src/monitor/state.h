@@ -107,6 +107,7 @@ struct htw_monitor {
     struct htw__client clients[HTW__CLIENTS];
     int64_t next_answer_ns; /* none is made before */
     int64_t accept_from_ns; /* accepting has failed, and is tried again then */
+    _Atomic int64_t report_due_ns;
 };
 
 /* Whether this process was forked after the monitor was opened. */

@@ -2,10 +2,12 @@
 /* stacks.c - the stack of calls by which each timer was scheduled, while that is observed. */
 #include "stacks.h"
 
+#include "../base/log.h"
 #include "../port/system.h"
 #include "symbol.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,18 +112,32 @@ static int by_timers(const void *left, const void *right) {
     return (a->timers < b->timers) - (a->timers > b->timers);
 }
 
+/* `stream` NULL: to the function of htw_set_log(), a line at a time. */
+static __attribute__((format(printf, 2, 3))) void write_line(FILE *stream, const char *format,
+                                                             ...) {
+    char line[HTW__SYMBOL_MAX + 16];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(line, sizeof(line), format, values);
+    va_end(values);
+    if (stream != NULL)
+        fprintf(stream, "%s\n", line);
+    else
+        htw__report(HTW_LOG_WARNING, "scheduler", "%s", line);
+}
+
 /* A return address is behind the call, and may be in the next line. */
 static void write_stack(const struct htw_stack *stack, const struct htw__safe_copy *copy,
                         FILE *stream) {
     char text[HTW__SYMBOL_MAX];
     for (uint32_t i = 0; i < stack->depth; i++)
-        fprintf(stream, "            %s\n",
-                htw__symbol_text(copy, (uintptr_t)stack->frames[i] - 1, text));
+        write_line(stream, "            %s",
+                   htw__symbol_text(copy, (uintptr_t)stack->frames[i] - 1, text));
 }
 
 static void write_rest(FILE *stream, uint64_t timers, const char *what) {
     if (timers > 0)
-        fprintf(stream, "%10" PRIu64 "  %s\n", timers, what);
+        write_line(stream, "%10" PRIu64 "  %s", timers, what);
 }
 
 void htw__stack_census_write(struct htw__stack_census *census, const struct htw__safe_copy *copy,
@@ -149,8 +165,10 @@ void htw__stop_and_report(struct htw_scheduler *scheduler,
     if (left.timers == 0)
         return;
     htw__safe_copy_init(&copy);
-    fprintf(stderr, "htw: scheduler %s has stopped, and nobody has cancelled %" PRIu64 " %s\n",
-            scheduler->thread_name, left.timers, left.timers == 1 ? "timer" : "timers");
-    htw__stack_census_write(&left, &copy, stderr);
+    FILE *stream = htw__report_is_due(NULL) ? NULL : stderr;
+    write_line(stream, "%sscheduler %s has stopped, and nobody has cancelled %" PRIu64 " %s",
+               stream == NULL ? "" : "htw: ", scheduler->thread_name, left.timers,
+               left.timers == 1 ? "timer" : "timers");
+    htw__stack_census_write(&left, &copy, stream);
     htw__safe_copy_fini(&copy);
 }

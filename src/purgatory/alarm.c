@@ -11,6 +11,8 @@
  */
 #include "alarm.h"
 
+#include "../scheduler/notes.h"
+
 /* The alarm that does not repeat. */
 #define SINGLE (HTW__ALARMS - 1)
 
@@ -82,8 +84,12 @@ int htw__timeout_alarm_set(struct htw__cpu *cpu) {
     } else {
         alarm = &cpu->alarms[SINGLE];
         int error = create_alarm(alarm, at_ns);
-        if (error != 0) /* the callbacks that are running set an alarm when they return */
-            return error == -ESHUTDOWN ? error : 0;
+        if (error == -ESHUTDOWN)
+            return error;
+        if (error != 0) { /* the callbacks that are running set an alarm when they return */
+            htw__note(cpu->purgatory->scheduler, HTW__NOTE_NO_ALARM, 0);
+            return 0;
+        }
         result = HTW_MOVED;
     }
     if (result == HTW_MOVED) { /* HTW_RUNNING: its callback sets an alarm when it has the lock */

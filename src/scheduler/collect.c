@@ -18,12 +18,16 @@
  * Wheels are created and destroyed without the lock, since both take long. Only the expirer
  * replaces these wheels and advances their clocks, so it may read them without the lock.
  */
-static struct htw_wheel *create_successor(const struct htw__clockwork *clockwork,
+static struct htw_wheel *create_successor(struct htw_scheduler *scheduler,
+                                          const struct htw__clockwork *clockwork,
                                           uint64_t now_tick) {
     struct htw_wheel_options options = htw__clockwork_wheel_options(clockwork, now_tick);
     struct htw_wheel *wheel = NULL;
-    if (clockwork->previous == NULL && now_tick < htw_wheel_now(clockwork->wheel))
-        (void)htw__wheel_create_reserved(&wheel, &options, HTW_NEVER_TICK);
+    if (clockwork->previous != NULL || now_tick >= htw_wheel_now(clockwork->wheel))
+        return NULL;
+    int error = htw__wheel_create_reserved(&wheel, &options, HTW_NEVER_TICK);
+    htw__note(scheduler, error == 0 ? HTW__NOTE_SET_BACK : HTW__NOTE_NO_WHEEL, 0);
+    htw__notes_tell(scheduler);
     return wheel;
 }
 
@@ -85,9 +89,9 @@ static bool collect_slice(struct htw__clockwork *clockwork, int64_t now_ns, uint
 bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork, int64_t now_ns,
                   struct htw__batch *batch, uint32_t max) {
     struct htw__shard *shard = clockwork->shard;
-    const struct htw_scheduler *scheduler = shard->scheduler;
+    struct htw_scheduler *scheduler = shard->scheduler;
     uint64_t now_tick = htw__tick_at(scheduler, now_ns);
-    struct htw_wheel *successor = create_successor(clockwork, now_tick);
+    struct htw_wheel *successor = create_successor(scheduler, clockwork, now_tick);
     struct htw_wheel *emptied = NULL;
     bool more = true;
     batch->shard = shard;

@@ -62,6 +62,12 @@ static bool is_to_run(uint64_t status) {
     return htw__status_state(status) == HTW__QUEUED && !(status & HTW__REARM);
 }
 
+static __attribute__((cold)) HTW__NOINLINE void
+count_late(struct htw__run_stats *run_stats, const struct htw_expiration *expiration) {
+    htw__counter_add(&run_stats->late, 1);
+    htw__note(expiration->scheduler, HTW__NOTE_LATE, expiration->late_ns);
+}
+
 /* Counts a run, at the step to RUNNING: a thread that sees the step under the lock of the shard
    sees the count. `now_ns` is a time of the timer's clock. */
 static inline __attribute__((always_inline)) void
@@ -69,8 +75,8 @@ count_start(const struct pass *pass, struct htw_expiration *expiration, int64_t 
     struct htw__run_stats *run_stats = pass->run_stats;
     expiration->late_ns = htw__late_ns(now_ns, expiration->deadline_ns);
     htw__run_stats_lock(run_stats);
-    if (expiration->late_ns > expiration->scheduler->late_threshold_ns)
-        htw__counter_add(&run_stats->late, 1);
+    if (HTW__UNLIKELY(expiration->late_ns > expiration->scheduler->late_threshold_ns))
+        count_late(run_stats, expiration);
     htw__histogram_record(&run_stats->lateness, (uint64_t)expiration->late_ns);
     htw__counter_add(&run_stats->started, 1);
     htw__run_stats_unlock(run_stats);
@@ -298,6 +304,14 @@ void htw__put_back_unstarted(struct htw__batch *batch) {
     htw__lock_release(&shard->lock);
 }
 
+static __attribute__((cold)) void end_unusual(struct htw_scheduler *scheduler, unsigned mode,
+                                              struct htw__batch *batch) {
+    if (mode & HTW__MODE_STOPPING)
+        htw__put_back_unstarted(batch);
+    if (mode & HTW__MODE_NOTES)
+        htw__notes_tell(scheduler);
+}
+
 void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) {
     struct htw_scheduler *scheduler = batch->shard->scheduler;
     struct htw__record *record;
@@ -318,6 +332,6 @@ void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) 
     }
     htw__callback_frame_pop(&pass.frame);
     free_ended(&pass);
-    if (mode & HTW__MODE_STOPPING)
-        htw__put_back_unstarted(batch);
+    if (HTW__UNLIKELY(mode & (HTW__MODE_STOPPING | HTW__MODE_NOTES)))
+        end_unusual(scheduler, mode, batch);
 }

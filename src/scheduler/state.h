@@ -78,6 +78,7 @@
 #include "../base/fork.h"
 #include "frame.h"
 #include "life.h"
+#include "notes.h"
 #include "steady.h"
 #include "work_queue.h"
 
@@ -138,6 +139,8 @@ struct htw_scheduler {
     alignas(64) struct htw__work_queue work_queue;
     struct htw__life life;
     struct htw__cancel_waiters cancel_waiters;
+    _Atomic int64_t note_due_ns[HTW__NOTES]; /* htw__report_is_due() */
+    _Atomic int64_t noted_late_ns;
 };
 
 /* What is not as usual. Hot paths test once that nothing is, and have another copy for the rest. */
@@ -146,6 +149,8 @@ struct htw_scheduler {
 #define HTW__MODE_STARTING 0x100u /* threads are needed that have not all been started */
 #define HTW__MODE_STOPPING 0x200u /* no callback starts any more */
 #define HTW__MODE_LIMITED 0x400u  /* there is a max_pending; constant */
+#define HTW__MODE_NOTE 0x1000u    /* the first of enum htw__note; the others follow */
+#define HTW__MODE_NOTES (HTW__MODE_NOTE * ((1u << HTW__NOTES) - 1))
 
 static inline unsigned htw__mode(const struct htw_scheduler *scheduler) {
     /* order: The flags count alone. */

@@ -88,14 +88,19 @@ static int start_one(struct htw_scheduler *scheduler) {
     return error;
 }
 
+/* Beside those that run, which do its work if it cannot be started. */
+static void start_another(struct htw_scheduler *scheduler) {
+    if (start_one(scheduler) != 0)
+        htw__note(scheduler, HTW__NOTE_NO_WORKER, 0);
+}
+
 /* Workers that wait: for a batch, or as the deputy. */
 static unsigned idle_workers(const struct htw__work_queue *queue) {
     return queue->idle + (queue->deputy.present ? 1 : 0);
 }
 
 /* Wakes a worker for the queue. An idle worker counts as idle until it runs, also if it was woken for another
-   batch. So if there are fewer idle workers than batches, another worker is started. If that fails, the
-   running threads empty the queue: there is at least one. */
+   batch. So if there are fewer idle workers than batches, another worker is started. */
 static void wake_worker(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     if (queue->idle > 0)
@@ -104,7 +109,7 @@ static void wake_worker(struct htw_scheduler *scheduler) {
         htw__deputy_want(&queue->deputy, 0);
     if (idle_workers(queue) < queue->queued && queue->started < scheduler->worker_count &&
         !queue->stop)
-        start_one(scheduler);
+        start_another(scheduler);
 }
 
 /* Whether a thread may run the first batch of the queue. During a stop any thread may, since that runs no
@@ -150,7 +155,7 @@ static void want_deputy(struct htw_scheduler *scheduler) {
     if (queue->idle > 0)
         htw__system_condition_signal(&queue->work);
     else if (queue->started < scheduler->worker_count && !queue->stop)
-        start_one(scheduler);
+        start_another(scheduler);
 }
 
 /* Queues a batch again that is being run, unless all of its timers have started: another thread is

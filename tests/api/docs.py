@@ -84,7 +84,7 @@ errors += [f"tests/meson.build does not name {path}" for path in (root / "tests/
            if f"api/{path.name}" not in build and path.stem != "abi"]
 
 # Functions that a binding does not call; and those of which a child has no question, or that inert.c calls by another name.
-UNBOUND = (r"htw_(monitor_\w+|wheel_(count_in|dump|for_each|\w+_buckets)|journal_(check|\w+_later|open_to_read|process)|purgatory_prometheus|"
+UNBOUND = (r"htw_(monitor_\w+|set_log|wheel_(count_in|dump|for_each|\w+_buckets)|journal_(check|\w+_later|open_to_read|process)|purgatory_prometheus|"
            r"request_is_pending|schedule(_at)?|scheduler_(get_histograms|visit)")
 PURGATORY = r"|purgatory_\w+|request_\w+|threshold_\w+|task_run|journal_(cancel|done|put)"
 BINDINGS = [

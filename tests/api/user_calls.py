@@ -17,6 +17,7 @@ root = pathlib.Path(sys.argv[1])
 GUARD = "HTW__CALL_USER"
 # Not guarded, and why. Nor are allocators: include/htw/base.h says that one which does not return is not noticed.
 EXPLAINED = {
+    ("src/base/log.c", "function"): "the process ends, however it is left",
     ("src/wheel/inspect.c", "visitor"): "the wheel holds no lock, and a visit changes nothing",
     ("src/calendar/schedule.c", "callback"): "the scheduler guards run_job(), which calls it last",
     ("src/calendar/schedule.c", "release"): "the scheduler guards release_job(), which calls it last",

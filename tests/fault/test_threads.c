@@ -7,6 +7,7 @@
 #include "../support/failing_allocator.h"
 #include "../support/failing_calls.h"
 #include "../support/process.h"
+#include "../support/told.h"
 #include "../unit/unit.h"
 
 #include <htw/scheduler.h>
@@ -249,12 +250,14 @@ static struct htw_scheduler *begin_at_gate(struct gate *gate, uint32_t workers) 
 UNIT_TEST_BETWEEN(relent, relent, later_worker_that_is_refused_is_not_needed) {
     struct gate gate;
     _Atomic int runs = 0;
+    begin_told(keep_told);
     struct htw_scheduler *scheduler = begin_at_gate(&gate, 4);
     for (int i = 0; i < 500; i++)
         assert_int_equal(htw_schedule(scheduler, 0, count_run, &runs, NULL), 0);
     wait_for_refusal(); /* a second worker was wanted, and more than once */
     atomic_store(&gate.open, 1);
     wait_for(&runs, 500);
+    assert_told("1 scheduler: htw: no further worker could be started");
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
     assert_int_equal(atomic_load(&runs), 500);
     assert_no_thread_is_left();

@@ -7,7 +7,7 @@ help_package() {
   docs [--check]    build the manual: build/docs/html/index.html and build/docs/man; --check: pages, links, code and figures
   package [--quick] build the Debian packages, check them with lintian, and use them in a clean root; --quick: no HTML.
                     DEB_BUILD_OPTIONS= runs the tests in the build, too
-  dist              pack the sources of the last commit (build/dist), and test what was packed
+  dist              pack the sources of the last commit (build/dist), test what was packed, and list what it uses (SPDX)
   reproducible      build twice in different folders, and compare each byte, also of the packages
   release           whether this commit can be tagged and released. Publishes nothing
   recipes [--quick] use the library by the recipes of packaging/ and by Bazel: vcpkg's functions are played, Nix and Homebrew only read;
@@ -76,7 +76,10 @@ verb_dist() {
     mkdir build/dist/unpacked
     tar -xf build/dist/meson-dist/htw-*.tar.xz -C build/dist/unpacked --strip-components=1
     build/dist/unpacked/dev test
-    say "the tarball is in $PWD/build/dist/meson-dist"
+    for tarball in build/dist/meson-dist/htw-*.tar.xz; do
+        python3 tools/sbom.py build/dist/unpacked/build/test "$tarball" >"${tarball%.tar.xz}.spdx.json"
+    done
+    say "the tarball, and a list of what it uses (SPDX), are in $PWD/build/dist/meson-dist"
 }
 
 verb_reproducible() {
@@ -132,7 +135,7 @@ verb_release() {
     tagged=$(git rev-parse -q --verify "refs/tags/v$version^{commit}" 2>/dev/null || true)
     [ -z "$tagged" ] || [ "$tagged" = "$(git rev-parse HEAD)" ] ||
         lacks "a version of its own: the tag v$version is on another commit"
-    [ -z "$home" ] || ! grep -q '//htw\.invalid' packaging/homebrew/htw.rb || lacks "the address $home in packaging/homebrew/htw.rb"
+    [ -z "$home" ] || ! grep -rq '//htw\.invalid' packaging || lacks "the address $home in packaging/: homebrew, oss-fuzz"
     [ -z "$home" ] || grep -qFx "Homepage: $home" debian/control || lacks "the address $home as Homepage in debian/control"
     for check in version abi 'docs --check' dist package reproducible; do
         # shellcheck disable=SC2086 # a verb and its option

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_change.c - changes of several parts, notices, limits. */
+#include "../../support/told.h"
 #include "journal_fixture.h"
 
 #include "../../../src/journal/change.h"
@@ -72,12 +73,14 @@ JOURNAL_TEST(journal_put_that_finds_no_space_leaves_the_job_of_its_key_to_others
     };
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
+    begin_told(keep_told);
     assert_int_equal(htw_journal_apply_later(f->journal, &puts[0], store, &results[0]), 0);
     assert_int_equal(htw_journal_update_later(f->journal, &UPDATE(KEY("k"), .step = HTW_JOB_CANCEL),
                                               store, &results[1]),
                      0);
     journal_sync(f);
     assert_true(results[0] == -ENOSPC && results[1] == 0);
+    assert_told("1 journal: ");
     assert_int_equal(htw_journal_apply_later(f->journal, &puts[1], store, &results[0]), 0);
     htw__mutex_lock(&f->journal->mutex);
     assert_int_equal(htw__submit_own(f->journal, HTW__OWN_STAGE, &stage, 1), 0);

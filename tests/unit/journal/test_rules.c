@@ -6,6 +6,7 @@
 #include "../../../src/journal/database/statements.h"
 #include "../../../src/journal/state.h"
 #include "../../../src/journal/writer.h"
+#include "../../support/told.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -84,11 +85,13 @@ JOURNAL_TEST(journal_asks_a_scheduler_without_memory_again_a_second_later) {
     journal_advance_to(f, 0); /* all is read */
     watch_calls(f);
     refusal = -ENOMEM;
+    begin_told(keep_told);
     journal_put(f, HTW_SECOND, "a");
     refusal = 0;
     while (reschedules < 2)
         usleep(1000);
     fixture_of_calls = NULL;
+    assert_told("no memory for a timer, so jobs may be late");
     journal_advance_to(f, 2 * HTW_SECOND);
     assert_string_equal(journal_texts(f), "a b");
 }
@@ -204,13 +207,40 @@ JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
     put_many(f, JOBS);
     fetches = 0;
     reader_waits = 0;
+    begin_told(keep_told);
     putter = failing = f;
     assert_int_equal(htw_scheduler_advance(f->scheduler, HTW_HOUR - HTW_MINUTE), 0);
     putter = failing = NULL;
+    assert_told("the journal has stopped");
+    assert_memory_equal(told.text, "2 journal: ", 11);
     assert_int_equal(htw_journal_sync(f->journal), -EIO);
     assert_in_range(fetches, 100, JOBS - 1);
     assert_true(reader_waits > 0);
     assert_int_equal(f->seen_count, 0);
+}
+
+/* ---- what nobody is told otherwise */
+
+static struct htw_journal *calling;
+static int waited;
+
+static void wait_for_journal(enum htw_log_level level, const char *subsystem, const char *message) {
+    keep_told(level, subsystem, message);
+    waited = htw_journal_sync(calling);
+}
+
+JOURNAL_TEST(journal_tells_of_a_change_that_has_failed_without_a_notice) {
+    const uint64_t unknown[] = { 1000, 1001 };
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    change.done = unknown;
+    change.done_count = 2;
+    journal_open(f);
+    calling = f->journal;
+    begin_told(wait_for_journal);
+    assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), 0);
+    assert_int_equal(htw_journal_sync(f->journal), -ENOENT);
+    assert_told("1 journal: ");
+    assert_int_equal(waited, -EDEADLK);
 }
 
 /* ---- a caller that commits while another one waits */

@@ -5,6 +5,7 @@
  */
 #include "../../support/memcheck.h"
 #include "../../support/process.h"
+#include "../../support/told.h"
 #include "monitor_fixture.h"
 
 #include <errno.h>
@@ -216,9 +217,12 @@ MONITOR_TEST(monitor_closes_whatever_the_limit_of_descriptors_is) {
 /* holds: monitor-5a */
 MONITOR_TEST(monitor_without_a_descriptor_for_a_client_answers_it_later) {
     int client;
+    begin_told(keep_told);
     rlim_t before = begin_without(f, 0, &client);
     sem_wait(&is_refused); /* it tries again */
     limit_descriptors(before);
+    assert_told("a client cannot be accepted: the process has too many open files");
+    assert_memory_equal(told.text, "1 monitor: ", 11);
     assert_memory_equal(client_read(client, NULL), "{\"htw\":", 7);
     close(client);
 }

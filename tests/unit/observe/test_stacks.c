@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stacks.c - the stack of calls by which a timer was scheduled. */
 #include "../../../src/observe/symbol.h"
+#include "../../support/told.h"
 #include "../scheduler/scheduler_fixture.h"
 
 #include <errno.h>
@@ -165,6 +166,12 @@ UNIT_TEST(stacks_of_what_nobody_cancelled_are_written_at_the_end) {
                         "         3  armed by\n            ";
     assert_memory_equal(text, begin, strlen(begin));
     assert_string_equal(destroyed(observing(HTW_OBSERVE_STACKS)), "");
+    scheduler = observing(HTW_OBSERVE_STACKS);
+    assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
+    begin_told(keep_told);
+    assert_string_equal(destroyed(scheduler), "");
+    assert_true(told.count > 2); /* the sentence, how many, and each call of the stack */
+    assert_told("1 scheduler:             ");
     scheduler = observing(HTW_OBSERVE_SITES);
     assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
     assert_string_equal(destroyed(scheduler), "");

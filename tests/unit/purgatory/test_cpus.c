@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cpus.c - timeouts when a hook takes long, and when the clock is set; and a deferred check then. */
 #include "../../support/purgatory_case.h"
+#include "../../support/told.h"
 
 #include <htw/executor.h>
 #include <htw/loop.h>
@@ -145,8 +146,11 @@ UNIT_TEST(purgatory_timeout_expires_while_two_hooks_run) {
         if (is_refused)
             failing_allocator_fail(&test.scheduler_memory, 1, true);
         most = 0;
+        begin_told(keep_told);
         monotonic_ns += MS;
         work(test.scheduler);
+        assert_told(is_refused ? "no timer for a purgatory" : "");
+        assert_int_equal(told.count, is_refused);
         assert_int_equal(most, is_refused ? 2 : 5);
         assert_int_equal(test.ends[HTW_REASON_EXPIRED], 5);
         purgatory_case_end(&test);

@@ -70,6 +70,20 @@ pub struct htw__link {
     pub _next: *mut htw__link,
     pub _back: *mut *mut htw__link,
 }
+pub const HTW_LOG_WARNING: htw_log_level = 1;
+pub const HTW_LOG_ERROR: htw_log_level = 2;
+pub const HTW_LOG_FATAL: htw_log_level = 3;
+pub type htw_log_level = ::std::os::raw::c_uint;
+pub type htw_log_function = ::std::option::Option<
+    unsafe extern "C" fn(
+        level: htw_log_level,
+        subsystem: *const ::std::os::raw::c_char,
+        message: *const ::std::os::raw::c_char,
+    ),
+>;
+extern "C" {
+    pub fn htw_set_log(function: htw_log_function) -> htw_log_function;
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct htw_backoff {
