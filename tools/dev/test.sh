@@ -32,8 +32,9 @@ help_test() {
   cross [--quick] [ARCH]...
                     the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
   musl              the tests with the C library musl, shared and static
-  port [freebsd | macos]...
-                    compile and link the library, and for FreeBSD its tests, by zig, which PyPI has; nothing is run
+  port [freebsd | netbsd | macos]...
+                    compile and link the library, for BSD its tests, and for macOS with CMake, too, by zig, which PyPI has; nothing
+                    is run
   enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | journal DEPTH [--quick]]
                     every short history (tests/enumerate)
   oracle            calendars over 50 years beside Python's zoneinfo
@@ -371,8 +372,8 @@ verb_portable() {
 
 # The systems that zig of PyPI, which has their headers, builds for. Nothing is run.
 verb_port() {
-    [ $# -gt 0 ] || set -- freebsd macos
-    need "$build_packages python3-venv"
+    [ $# -gt 0 ] || set -- freebsd netbsd macos
+    need "$build_packages python3-venv cmake"
     place=$PWD/build/zig
     [ -x "$place/bin/python" ] || /usr/bin/python3 -m venv "$place"
     "$place/bin/python" -m ziglang version >/dev/null 2>&1 || "$place/bin/pip" --quiet install ziglang
@@ -381,13 +382,17 @@ verb_port() {
     need_foreign_cmocka
     other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
     for system in "$@"; do
-        [ -f "packaging/cross/$system.ini" ] || fail "port: no such system: $system (there are freebsd, macos)"
+        [ -f "packaging/cross/$system.ini" ] || fail "port: no such system: $system (there are freebsd, netbsd, macos)"
         say "$system: compiled and linked"
         tests=true
         [ "$system" != macos ] || tests=false # its linker has no --wrap
         configure "port-$system" --cross-file "packaging/cross/$system.ini" -Dbuildtype=debugoptimized -Dtests=$tests \
             -Dexamples=false "-Dc_args=-isystem$PWD/build/cross-include"
         compile "port-$system"
+        [ "$tests" = false ] || continue
+        cmake -S . -B build/port-cmake -DCMAKE_SYSTEM_NAME=Darwin "-DCMAKE_C_COMPILER=zig;cc;-target;aarch64-macos.13.0" \
+            -DBUILD_SHARED_LIBS=ON "-DHTW_XXHASH=$PWD/build/cross-include" >build/port-cmake.log
+        cmake --build build/port-cmake --parallel >>build/port-cmake.log
     done
 }
 
