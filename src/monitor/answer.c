@@ -101,6 +101,8 @@ void htw__answer_take(struct htw__client *client, const char *bytes, size_t size
     size_t line_size = end != NULL ? (size_t)(end - text->bytes) : text->size;
     if (text->has_failed || line_size > LINE_MAX_SIZE || text->size > REQUEST_MAX_SIZE) {
         client->has_answer = true;
+        /* A line without an end: methods of HTTP are in capitals, the requests above are not. */
+        client->is_http |= !text->has_failed && text->bytes[0] >= 'A' && text->bytes[0] <= 'Z';
         write_error(client, "400 Bad Request",
                     text->has_failed ? "no memory" : "the request is too long");
     }

@@ -68,6 +68,15 @@ static bool is_json(const char *answer) {
 }
 
 /* holds: monitor-4 */
+MONITOR_TEST(monitor_refuses_a_line_that_is_too_long) {
+    static char line[300] = "GET /json?";
+    memset(line + 10, 'x', sizeof(line) - 11); /* its end is still to come */
+    assert_non_null(strstr(client_ask(f->path, line), "HTTP/1.0 400 "));
+    memcpy(line, "json /json", 10);
+    assert_string_equal(client_ask(f->path, line), "error: the request is too long\n");
+}
+
+/* holds: monitor-4 */
 MONITOR_TEST(monitor_refuses_a_head_without_end) {
     int fd = client_connect(f->path);
     client_send(fd, "GET /json HTTP/1.1\r\n");
