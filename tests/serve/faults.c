@@ -48,8 +48,10 @@ static bool fails(const char *name) {
     int64_t error = atomic_load(&plan->error);
     if (nth < 0 || nth >= atomic_load(&plan->times))
         return false;
-    if (error < 0)
+    if (error < 0) {
         usleep((useconds_t)-error * 1000);
+        error = atomic_load(&plan->error); /* the test may have set one meanwhile */
+    }
     errno = (int)error;
     return error >= 0;
 }

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import pytest
-from faults import EVER, ROUNDS, SEEN, SHORT, THREAD, Faults
+from faults import ERROR, EVER, ROUNDS, SEEN, SHORT, THREAD, Faults
 from harness import settings
 from programs import PATIENCE, wait_for
 from servers import HtwServe
@@ -256,28 +256,34 @@ def test_serve_each_call_of_the_disk_that_fails_loses_nothing(name, error, apart
     each_fails(name, error, may_end=True, apart=apart)
 
 
+def wait_until_loop_commits(server, wire, faults):
+    def is_in_loop():
+        wire.put(b"x")
+        return faults.get(THREAD) == server.process.pid
+
+    faults.plan("fdatasync", 0, first=EVER)
+    wait_for(is_in_loop, "that the loop commits what a lone client puts")
+
+
+def begin_to_put(wire, body, faults):
+    """With a commit that takes a second, and has begun."""
+    faults.plan("fdatasync", -1000, times=1)
+    wire.send(b"put 1 0 60 1\r\n" + body + b"\r\n")
+    wait_for(lambda: faults.get(SEEN) == 1, "that a commit has begun")
+
+
 # holds: serve-1, serve-8
 def test_serve_a_slow_disk_delays_only_clients_that_wait_for_it():
     with Faults() as faults, tempfile.TemporaryDirectory(prefix="htw-serve-", dir="/dev/shm") as folder, \
             HtwServe(file=os.path.join(folder, "jobs"), faults=faults) as server, Wire(server) as wire:
-        def is_in_loop():
-            wire.put(b"x")
-            return faults.get(THREAD) == server.process.pid
-
-        def begin_to_put(body):
-            faults.plan("fdatasync", -1000, times=1)
-            wire.send(b"put 1 0 60 1\r\n" + body + b"\r\n")
-            wait_for(lambda: faults.get(SEEN) == 1, "that a commit has begun")
-
-        faults.plan("fdatasync", 0, first=EVER)
-        wait_for(is_in_loop, "that the loop commits what a lone client puts")
-        begin_to_put(b"a")
+        wait_until_loop_commits(server, wire, faults)
+        begin_to_put(wire, b"a", faults)
         assert faults.get(THREAD) == server.process.pid
         with Wire(server) as other:  # it comes during the commit, and may wait for its end
             job = other.put(b"b")
             assert wire.answer().startswith(b"INSERTED") and other.ask(f"peek {job}") == b"FOUND %d 1\r\nb" % job
         wait_for(lambda: wire.stat("stats", "current-connections") == "1", "that the other client is gone")
-        begin_to_put(b"c")
+        begin_to_put(wire, b"c", faults)
         assert faults.get(THREAD) != server.process.pid
         with Wire(server) as other:
             assert other.ask("list-tube-used") == b"USING default"
@@ -286,5 +292,25 @@ def test_serve_a_slow_disk_delays_only_clients_that_wait_for_it():
             wire.socket.recv(1)
         wire.socket.settimeout(PATIENCE)
         assert wire.answer().startswith(b"INSERTED")
-        faults.plan("fdatasync", 0, first=EVER)
-        wait_for(is_in_loop, "that the loop commits again")
+        wait_until_loop_commits(server, wire, faults)
+
+
+@pytest.mark.parametrize("error", [0, errno.EIO])
+# holds: serve-1, serve-11
+def test_serve_a_signal_during_a_slow_commit_of_the_loop_waits_for_its_end(error):
+    with Faults() as faults, tempfile.TemporaryDirectory(prefix="htw-serve-", dir="/dev/shm") as folder:
+        file = os.path.join(folder, "jobs")
+        with HtwServe(file=file, faults=faults) as server, Wire(server) as wire:
+            wait_until_loop_commits(server, wire, faults)
+            before = int(wire.stat("stats", "current-jobs-ready"))
+            begin_to_put(wire, b"a", faults)
+            assert faults.get(THREAD) == server.process.pid
+            if error:
+                faults.set(ERROR, error)
+            server.process.terminate()
+            assert server.process.wait(PATIENCE) == (1 if error else 0), server.said()
+            answer = wire.until_closed()
+            assert re.fullmatch(rb"INTERNAL_ERROR\r\n" if error else rb"INSERTED \d+\r\n", answer), answer
+        with HtwServe(file=file) as server, Wire(server) as wire:
+            assert int(wire.stat("stats", "current-jobs-ready")) - before in ((0, 1) if error else (1,))
+            assert error or wire.ask("peek %d" % int(answer.split()[1])).endswith(b"\r\na")
