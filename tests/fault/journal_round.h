@@ -48,8 +48,9 @@ struct journal_round {
     int64_t rule_ns; /* its first instant; 0: it was not set */
     unsigned runs;   /* opens */
     struct instant {
-        unsigned run; /* in which it came last; 0: in none */
-        bool is_over; /* its end is durable */
+        unsigned run;     /* in which it came last; 0: in none */
+        bool is_over;     /* its end is durable, ... */
+        bool is_in_doubt; /* ... or may be, if the journal has stopped */
     } instants[ROUND_INSTANTS];
     struct note notes[ROUND_NOTES]; /* of a guest */
     size_t note_count;

@@ -63,12 +63,13 @@ static const char *const starts[STARTS] = { "no file", "no log", "the log of a k
                                             "a log in doubt" };
 static const struct way *way;
 static enum start start;
+static bool tears; /* faulty_vfs_tear() */
 static unsigned nth, runs, failed_runs, stopped_runs, refused_opens;
 
 void round_fail(const char *what, uint64_t id, int result) {
-    fprintf(stderr, "%s, %s, after %s, operation %u: %s: job %llx, result %d: %s\n", way->name,
-            *mode == NULL ? "its own file" : *mode, starts[start], nth, what,
-            (unsigned long long)id, result, htw_journal_error());
+    fprintf(stderr, "%s, %s, after %s, operation %u%s: %s: job %llx, result %d: %s\n", way->name,
+            *mode == NULL ? "its own file" : *mode, starts[start], nth, tears ? ", sectors" : "",
+            what, (unsigned long long)id, result, htw_journal_error());
     exit(1);
 }
 
@@ -142,6 +143,8 @@ static void use(void) {
 /* Whether the disk has failed. */
 static bool run(void) {
     round_begin(nth);
+    if (tears)
+        faulty_vfs_tear();
     if (start != NEW)
         round_leave(start == KILLED ? IS_KILLED : CLOSES, start == DOUBTFUL ? FAULT_SYNC
                                                           : start == FAILED ? FAULT_LATE
@@ -153,6 +156,8 @@ static bool run(void) {
         faulty_vfs_plan(way->then, faulty_vfs_operations() + nth + 1, EVER);
     use();
     bool has_failed = faulty_vfs_failures() > failures;
+    if (journal_round->has_stopped && !has_failed)
+        round_fail("a disk without a fault, and the journal has stopped", 0, 0);
     runs++;
     failed_runs += has_failed;
     stopped_runs += journal_round->has_stopped;
@@ -163,19 +168,17 @@ static bool run(void) {
     return has_failed;
 }
 
-/* Without a fault, but for the cut. */
-static void run_on_sectors(void) {
-    way = ways;
-    mode = modes + sizeof(modes) / sizeof(modes[0]) - 1;
-    round_use_guest(*mode);
-    round_begin(1);
-    faulty_vfs_tear();
-    faulty_vfs_lose(LOSE_ALL);
-    use();
-    if (journal_round->has_stopped)
-        round_fail("a disk without a fault, and the journal has stopped", 0, 0);
-    round_stop(IS_CUT);
-    round_judge();
+static void run_ways(unsigned density) {
+    const enum start end = *mode == NULL && !tears ? STARTS : NEW + 1;
+    for (way = ways; way < ways + sizeof(ways) / sizeof(ways[0]); way++)
+        for (start = NEW; start < end; start++) {
+            /* Few operations are at the start of a log that another program has cut. */
+            bool is_each = way->loss == LOSE_FRONT && start == NEW && *mode == NULL;
+            unsigned rest = is_each ? 0 : density > 0 && way->recovers ? 2 : density;
+            round_use_guest(*mode);
+            for (nth = 1; run(); nth = failing_next(nth, rest))
+                continue;
+        }
 }
 
 int main(int argc, char **argv) {
@@ -185,17 +188,11 @@ int main(int argc, char **argv) {
         return 1;
     round_init(folder, true);
     htw__log_checkpoint_pages = 10;
-    run_on_sectors();
     for (mode = modes; mode < modes + sizeof(modes) / sizeof(modes[0]); mode++)
-        for (way = ways; way < ways + sizeof(ways) / sizeof(ways[0]); way++)
-            for (start = NEW; start < (*mode == NULL ? STARTS : NEW + 1); start++) {
-                /* Few operations are at the start of a log that another program has cut. */
-                bool is_each = way->loss == LOSE_FRONT && start == NEW && *mode == NULL;
-                unsigned rest = is_each ? 0 : density > 0 && way->recovers ? 2 : density;
-                round_use_guest(*mode);
-                for (nth = 1; run(); nth = failing_next(nth, rest))
-                    continue;
-            }
+        run_ways(density);
+    tears = true;
+    mode--; /* its own file */
+    run_ways(density);
     printf("%u runs: in %u the disk has failed, %u journals have stopped, %u opens were refused\n",
            runs, failed_runs, stopped_runs, refused_opens);
     return !test_folder_remove(folder) || stopped_runs < 50 || refused_opens < 20;
