@@ -42,8 +42,10 @@ def shuts_nobody_out(connect, ask, pid):
 def try_hostile_clients(server, pid, read, change):
     """`read` and `change` are requests without the blank line: GET PATH HTTP/1.1 and so on. `change` has no token."""
     read, change = (text.encode() + b" HTTP/1.1\r\nHost: localhost\r\n" for text in (read, change))
-    for text in (read + b"X: " + b"x" * 100000 + b"\r\n\r\n", b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\n\r\n", b"\0\xff\r\n\r\n",
-                 change + b"Content-Length: 99999\r\n\r\n" + b"x" * 99999):
+    for text, status in ((read + b"X: " + b"x" * 140000 + b"\r\n\r\n", " 431 "), (b"GET /" + b"x" * 140000 + b" HTTP/1.1\r\n\r\n", " 414 "),
+                         (read + b"X: " + b"x" * 120000 + b"\r\n\r\n", " 200 ")):
+        assert status in raw_answer(server, text), text[:80]
+    for text in (b"\0\xff\r\n\r\n", change + b"Content-Length: 99999\r\n\r\n" + b"x" * 99999):
         assert " 200 " not in raw_answer(server, text), text[:80]
     assert " 403 " in raw_answer(server, b"GET / HTTP/1.0\r\n\r\n")  # without a Host
     got = raw_answer(server, (read + b"\r\n") * 3 + change + b"\r\n")  # one request a connection, and nothing behind it counts

@@ -143,7 +143,7 @@ struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
     else if (!is_own_page(ask))
         refuse(&target, 403, "another page asks, which may not");
     else if (changes && guard->token[0] == '\0')
-        refuse(&target, 403, "this server has no token, so nothing can be changed");
+        refuse(&target, 403, "this server has no token, and this needs one");
     else if ((changes || !guard->is_local) && !has_token(ask, guard))
         refuse(&target, 401, "the token is missing, or it is wrong");
     return target;

@@ -2,14 +2,14 @@
 /*
  * ask.h - requests over HTTP: which route they take, and whether they may. It knows no server.
  *
- * WHO MAY. Without a token everything that changes something is refused, and reads are for those who reach the listener: the
- * machine itself, or at a path its user. A browser on this machine reaches it, too, so that any page of the web could ask in its
+ * WHO MAY. Without a token everything that changes or writes something is refused, and reads are for those who reach the
+ * listener: the machine itself, or at a path its user. A browser on this machine reaches it, too, so that any page of the web could ask in its
  * user's name:
  * - A page under a name that is made to lead here (DNS rebinding) is refused by the Host that its browser sends: only an
  *   address in digits, `localhost` and the names that the operator has listed are taken.
  * - One under its own name is refused by the Origin or the Sec-Fetch-Site of its browser. It could not read the answer, as no answer
  *   permits that; but it could have everything read again and again.
- * - Changes have a token in a header, which no other page can send, and a method that is not GET.
+ * - Changes have a token in a header, which no other page can send.
  * At an address that others reach, reads need the token as well. At a path that is made for the owner of what is served, whoever the
  * path lets in may change things, too: no browser gets there.
  */
@@ -44,7 +44,7 @@ enum htw__http_right {
     HTW__HTTP_OPEN,   /* what the service answers, for the same */
     HTW__HTTP_PAGE,   /* the page itself, which tells nothing */
     HTW__HTTP_READ,
-    HTW__HTTP_CHANGE
+    HTW__HTTP_CHANGE /* or a read that writes something */
 };
 
 struct htw__http_route {

@@ -25,7 +25,7 @@
 #define STOP_MS 2000
 #define STOP_LOOK_MS 20
 #define STACK_SIZE ((size_t)512 << 10)
-#define HEAD_MAX ((size_t)16 << 10) /* of a request */
+#define HEAD_MAX ((size_t)128 << 10) /* of a request: as Linux takes an argument of a command */
 
 struct peer {
     bool is_taken, is_ended, is_answered;

@@ -96,10 +96,28 @@ def lists_in_pages(server, names, at_ms):
     for name in names:
         status, _, shown = server.ask("GET", path_of(name))
         assert status == 200 and [row["id"] for row in shown] == [name], shown
-    for path in (path_of("nobody"), "/waiting/b", "/waiting/b?key=key", "/waiting/" + 257 * "b"):
+    for path in (path_of("nobody"), "/waiting/b", "/waiting/b?key=key", "/waiting/b?key=" + 60000 * "k", "/waiting/" + 257 * "b"):
         status, _, shown = server.ask("GET", path)
         assert status == 404 and path[9] in shown[0]["error"], shown
     assert server.status("GET", "/waiting/b?to=now") == 400
+
+
+def count_sent(brokers):
+    """What was ever written to the input."""
+    reader = confluent_kafka.Consumer({"bootstrap.servers": brokers.bootstrap, "group.id": "ends"})
+    try:
+        return sum(reader.get_watermark_offsets(confluent_kafka.TopicPartition("later", i), timeout=PATIENCE)[1] for i in range(2))
+    finally:
+        reader.close()
+
+
+def writes_nothing_without_the_token(server, brokers):
+    before = count_sent(brokers)
+    for method in ("GET", "HEAD", "DELETE"):
+        assert server.status(method, path_of("b"), token=None) == 401, method
+    assert server.status("GET", "/waiting?grep=b", token=None) == 200
+    assert count_sent(brokers) == before
+    assert server.status("GET", path_of("b")) == 200 and count_sent(brokers) > before
 
 
 def refuses_what_is_wrong(server):
@@ -107,7 +125,6 @@ def refuses_what_is_wrong(server):
     assert server.status("GET", "/waiting?limit=0") == 400
     for body in (None, "", "soon", "+", "+3h more", "-1"):
         assert server.status("PATCH", path_of("b"), body) == 400, body
-    assert server.status("DELETE", path_of("b"), token=None) == 401
     assert server.status("DELETE", path_of("b"), Origin="http://evil.example") == 403
     got, head, answer = server.ask("DELETE", "/waiting")
     assert got == 405 and answer[0]["error"] and "Allow" in head and head["X-Content-Type-Options"] == "nosniff"
@@ -148,28 +165,22 @@ def changes(server, names):
 
 def tells_of_two_moves_that_meet_which_counts(server, brokers, relay):
     """Both have found it before one of them is read: the other one is told that it does not count."""
-    reader = confluent_kafka.Consumer({"bootstrap.servers": brokers.bootstrap, "group.id": "ends"})
-
-    def sent():
-        return sum(reader.get_watermark_offsets(confluent_kafka.TopicPartition("later", i), timeout=PATIENCE)[1] for i in range(2))
-
     got = {}
 
     def move(when):
         got[when] = server.ask("PATCH", path_of("b"), when)
 
-    before = sent()
+    before = count_sent(brokers)
     threads = [threading.Thread(target=move, args=(when,)) for when in ("+5h", "+7h")]
     relay.process.send_signal(19)
     try:
         for thread in threads:
             thread.start()
-        wait_for(lambda: sent() == before + 4, "two questions in each partition")
+        wait_for(lambda: count_sent(brokers) == before + 4, "two questions in each partition")
     finally:
         relay.resume()
     for thread in threads:
         thread.join(PATIENCE)
-    reader.close()
     statuses = {when: answer[0] for when, answer in got.items()}
     assert sorted(statuses.values()) == [202, 409], got
     hours = round((int(server.ask("GET", path_of("b"))[2][0]["time_ms"]) / 1000 - time.time()) / 3600)
@@ -240,6 +251,7 @@ def test_http_does_what_the_commands_do(in_memory, build):
     with server.relay:
         wait_for(lambda: all(row["level"] is not None for row in server.rows()), "records that are filed")
         lists_in_pages(server, names, at_ms)
+        writes_nothing_without_the_token(server, brokers)
         refuses_what_is_wrong(server)
         tries_the_page(server)
         reads_are_few_at_once(server)

@@ -24,7 +24,7 @@ static const struct htw__http_route routes[] = {
     { "GET", "/health", HTW__HTTP_HEALTH, HTW__RELAY_NO_ACTION, false },
     { "GET", "/", HTW__HTTP_PAGE, HTW__RELAY_NO_ACTION, false },
     { "GET", "/waiting", HTW__HTTP_READ, HTW__RELAY_LIST, false },
-    { "GET", "/waiting/*", HTW__HTTP_READ, HTW__RELAY_SHOW, false },
+    { "GET", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_SHOW, false }, /* its question is written */
     { "DELETE", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_CANCEL, false },
     { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, false },
 };

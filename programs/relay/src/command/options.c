@@ -138,8 +138,8 @@ static const struct htw__option rows[] = {
       .help = "http: [ADDRESS:]PORT or unix:PATH (default 127.0.0.1:8480). Other\n"
               "addresses than 127.0.0.0/8 need a token" },
     { 0, "token-file", "FILE", htw__set_name, AT(token_file), .also = ACTION,
-      .help = "http: the token of those who may cancel and move; or in the\n"
-              "environment, HTW_RELAY_TOKEN" },
+      .help = "http: the token of those who may show, cancel and move; or in\n"
+              "the environment, HTW_RELAY_TOKEN" },
     { 0, "host", "NAME[,NAME]...", htw__set_name, AT(hosts), .also = ACTION,
       .help = "http: names besides localhost and addresses by which it is asked" },
 };
