@@ -98,6 +98,7 @@ static enum htw__reply await(struct htw__kafka *kafka, int64_t number,
                              struct htw__answer *ret_answer) {
     int64_t end_ms = htw__clock_monotonic_ms() + ANSWER_MS;
     struct htw__index_answer one;
+    ret_answer->is_sure = true;
     while (list->cnt > 0 && !kafka->has_failed) {
         if (!read_answer(kafka, number, &ret_answer->from, &one)) {
             ret_answer->from.stripe = (uint32_t)list->elems[0].partition;
@@ -107,6 +108,7 @@ static enum htw__reply await(struct htw__kafka *kafka, int64_t number,
         }
         ret_answer->offset = one.offset;
         ret_answer->is_done = one.is_done;
+        ret_answer->is_sure &= one.is_sure;
         if (one.offset >= 0)
             return one.is_sure ? HTW__REPLY_FOUND : HTW__REPLY_UNSURE;
         rd_kafka_topic_partition_list_del(list, kafka->topics.names[HTW__RELAY_IDS],

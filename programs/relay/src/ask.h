@@ -19,6 +19,7 @@ struct htw__answer {
         from;       /* a partition of the index; of HTW__REPLY_SILENT one that has not answered */
     int64_t offset; /* of the record in the input */
     bool is_done;   /* it is cancelled or moved */
+    bool is_sure;   /* all who have answered know */
 };
 
 struct htw__question {

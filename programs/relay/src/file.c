@@ -252,6 +252,7 @@ static int occur(const struct passage *self, const char *why, enum htw__letter l
     if (error != 0 || next_ms == HTW__RECURRENCE_NONE)
         return error;
     *wanted_ms = next_ms;
+    self->relay->has_occurred = true;
     return file_until(&present, next_ms);
 }
 
@@ -408,12 +409,13 @@ static int pass_on(struct passage *passage) {
                                 : htw__index_is_alive(stripe, request)))
         return 0;
     bool has_lost = has_entry && !is_input && htw__index_has_lost(stripe, request);
-    self->has_filed = false;
+    self->has_filed = self->has_occurred = false;
     int error = pass_living(passage, poison, why);
-    bool has_left = error == 0 && has_entry && !self->has_filed;
-    work_of(passage)->ids_lost += has_left && has_lost;
-    return has_left ? htw__index_leave(self, stripe, htw__channel_of(passage->from), request->hash)
-                    : error;
+    if (error != 0 || !has_entry || (self->has_filed && !self->has_occurred))
+        return error;
+    work_of(passage)->ids_lost += !self->has_filed && has_lost;
+    return htw__index_leave(self, stripe, htw__channel_of(passage->from), request->hash,
+                            self->has_filed);
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__source from,

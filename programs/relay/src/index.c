@@ -80,7 +80,8 @@ int htw__index_answer(struct htw__relay *self, struct htw__stripe *stripe,
     int64_t flags_now;
     int64_t now = htw__ids_find(&stripe->ids, request->hash, &flags_now);
     /* Its own, again: without transactions it may have been entered, and not been answered. */
-    bool is_done = now != before || flags_now != flags || now == offset;
+    bool is_done =
+        request->is_cancel ? before >= 0 : now != before || flags_now != flags || now == offset;
     bool is_sure = flags == 0 && self->options.owner != NULL;
     const uint64_t value[] = { htobe64((uint64_t)request->ask), htobe64((uint64_t)before),
                                htobe64((is_done ? IS_DONE : 0) | (is_sure ? IS_SURE : 0)) };
@@ -151,23 +152,18 @@ void htw__index_fini(struct htw__relay *self, struct htw__stripe *stripe) {
 
 /* ---- what arrives */
 
-/* Whether there is an entry of a record that is not delivered; returns its offset. */
-static int64_t find_waiting(const struct htw__stripe *stripe, uint64_t hash, bool *ret_is_waiting) {
-    int64_t flags;
-    int64_t offset = htw__ids_find(&stripe->ids, hash, &flags);
-    *ret_is_waiting = offset >= 0 && (flags & HTW__ID_LEAVING) == 0;
-    return offset;
-}
-
 int htw__index_cancel(struct htw__relay *self, struct htw__stripe *stripe,
                       const struct htw__relay_request *request) {
-    bool is_waiting;
-    int64_t offset = find_waiting(stripe, request->hash, &is_waiting);
+    int64_t flags, offset = htw__ids_find(&stripe->ids, request->hash, &flags);
+    bool is_waiting = offset >= 0 && (flags & HTW__ID_LEAVING) == 0;
     struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE];
     work->cancelled += is_waiting;
     work->cancels_late += !is_waiting && request->ask < 0; /* it is not asked everywhere */
+    int error = request->ask < 0
+                    ? 0
+                    : htw__index_answer(self, stripe, request, HTW__IDS_NONE, offset, flags);
     /* Of one that is leaving, too: if DELIVER is aborted, it is cancelled after all. */
-    return offset >= 0 ? erase(self, stripe, request->hash) : 0;
+    return error == 0 && offset >= 0 ? erase(self, stripe, request->hash) : error;
 }
 
 bool htw__index_arrive(struct htw__relay *self, const struct htw__stripe *stripe,
@@ -185,9 +181,9 @@ bool htw__index_arrive(struct htw__relay *self, const struct htw__stripe *stripe
 
 int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe, uint64_t hash,
                      int64_t offset, int64_t last_ms) {
-    bool is_waiting;
-    int64_t found = find_waiting(stripe, hash, &is_waiting);
-    self->open[HTW__CHANNEL_FILE].cancelled += is_waiting && found != offset;
+    int64_t flags, found = htw__ids_find(&stripe->ids, hash, &flags);
+    self->open[HTW__CHANNEL_FILE].cancelled +=
+        found >= 0 && found != offset && (flags & HTW__ID_LEAVING) == 0;
     htw__ids_put(&stripe->ids, hash, offset, 0);
     return publish_entry(self, stripe, &(struct htw__index_entry) { hash, offset, last_ms });
 }
@@ -218,23 +214,33 @@ void htw__index_published(struct htw__stripe *stripe, int64_t offset) {
 }
 
 int htw__index_leave(struct htw__relay *self, struct htw__stripe *stripe, enum htw__channel channel,
-                     uint64_t hash) {
+                     uint64_t hash, bool stays) {
     struct htw__leaving *leaving = &stripe->leaving[channel];
     int64_t offset = htw__ids_find(&stripe->ids, hash, NULL);
     if (offset < 0)
         return 0;
     /* Without transactions, what is published is there, and the delivery may still fail. */
-    if (channel == HTW__CHANNEL_FILE && self->options.owner != NULL)
+    if (channel == HTW__CHANNEL_FILE && self->options.owner != NULL && !stays)
         return erase(self, stripe, hash);
     leaving->items = htw__memory_reserve(leaving->items, leaving->count + 1, &leaving->room,
                                          sizeof(*leaving->items));
     leaving->items[leaving->count++] = (struct htw__id) { hash, offset };
-    htw__ids_put(&stripe->ids, hash, offset, HTW__ID_LEAVING);
+    htw__ids_put(&stripe->ids, hash, offset, stays ? HTW__ID_OCCURS : HTW__ID_LEAVING);
     return 0;
 }
 
 void htw__index_committed(struct htw__stripe *stripe, enum htw__channel channel) {
-    stripe->leaving[channel].left = stripe->leaving[channel].count;
+    struct htw__leaving *leaving = &stripe->leaving[channel];
+    size_t count = leaving->left;
+    for (size_t i = leaving->left; i < leaving->count; i++) {
+        const struct htw__id *left = &leaving->items[i];
+        int64_t flags, offset = htw__ids_find(&stripe->ids, left->hash, &flags);
+        if (offset == left->offset && (flags & HTW__ID_OCCURS) != 0)
+            htw__ids_put(&stripe->ids, left->hash, offset, 0);
+        else
+            leaving->items[count++] = *left;
+    }
+    leaving->left = leaving->count = count;
 }
 
 /* ---- what is over */

@@ -15,17 +15,19 @@
  * htw-if-offset does NOT do the same if its victim is gone. So while one of them waits for the commit of FILE,
  * that commit has to come before the next one of DELIVER (htw__index_files_first).
  *   What DELIVER has delivered is LEAVING until that is committed: too late for a cancel and for htw-if-offset. Its entry is
- * removed by the FILE transaction after that: earlier, and an abort of DELIVER would leave a record that is dead.
+ * removed by the FILE transaction after that: earlier, and an abort of DELIVER would leave a record that is dead. A record that
+ * recurs OCCURS for as long: its entry stays, and a cancel is not sure, as the occurrence may come.
  *
  * A LOST INDEX. That an entry is missing kills its record, so all of the index must be there. What is known of its
  * partition stands beside the position of the input (struct htw__ids_log). If it ends earlier or begins later, by a deleted
  * topic or by retention, the stripe is not taken over. An option of the operator takes it over all the same: then a record
  * that came before that, and has no entry, is not dropped.
  *
- * QUESTIONS. A record of the input with htw-ask is done as any other; then its partition of the topic gets an ANSWER, in the
+ * QUESTIONS. A record of the input with htw-ask is done as any other, and its partition of the topic gets an ANSWER, in the
  * same transaction: which record waited under its key and id, and whether that has changed. So an answer that can be
  * read is that of the owner of the stripe, and an aborted one is given again by the successor. Without transactions a relay that
- * has lost the stripe may answer, too: so no answer is sure then. All answers have one key, of which compaction leaves the last.
+ * has lost the stripe may answer, too: so no answer is sure then; and that of a cancel goes first, as after a crash nothing waits
+ * any more that was erased. All answers have one key, of which compaction leaves the last.
  *
  * STALE ENTRIES. A crash between the two leaves an entry whose record was delivered. It must not let a htw-if-offset
  * through, which would deliver twice. So an entry whose time is over when a stripe is taken over, or whose record may be in
@@ -62,8 +64,8 @@ struct htw__index_answer {
 bool htw__index_parse_answer(const struct htw__relay_record *record,
                              struct htw__index_answer *ret_answer);
 
-/* Answers what became of a request at `offset` of the input, before which the index had `before` with these flags. Returns 0 or
- * a negative errno. */
+/* Answers what became of a request at `offset` of the input, before which the index had `before` with these flags; of a cancel
+ * before it is done. Returns 0 or a negative errno. */
 int htw__index_answer(struct htw__relay *relay, struct htw__stripe *stripe,
                       const struct htw__relay_request *request, int64_t offset, int64_t before,
                       int64_t flags);
@@ -71,8 +73,8 @@ int htw__index_answer(struct htw__relay *relay, struct htw__stripe *stripe,
 /* Frees it. */
 void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
 
-/* A cancel of the input: removes the entry of the record that waits. If none does, it is counted, and has no later effect.
- * Returns 0 or a negative errno. */
+/* A cancel of the input: answers it, and removes the entry of the record that waits. If none does, it is counted, and has no
+ * later effect. Returns 0 or a negative errno. */
 int htw__index_cancel(struct htw__relay *relay, struct htw__stripe *stripe,
                       const struct htw__relay_request *request);
 
@@ -94,9 +96,9 @@ bool htw__index_has_lost(const struct htw__stripe *stripe,
 /* An entry that was published is there, at this offset. */
 void htw__index_published(struct htw__stripe *stripe, int64_t offset);
 
-/* It was delivered, or is a dead letter. Returns 0 or a negative errno. */
+/* It was delivered, or is a dead letter; or an occurrence of it is, and it `stays`. Returns 0 or a negative errno. */
 int htw__index_leave(struct htw__relay *relay, struct htw__stripe *stripe,
-                     enum htw__channel channel, uint64_t hash);
+                     enum htw__channel channel, uint64_t hash, bool stays);
 
 /* All that has left is committed: nothing leaves while a commit of its channel is in flight. */
 void htw__index_committed(struct htw__stripe *stripe, enum htw__channel channel);

@@ -258,8 +258,9 @@ static int take_input(struct htw__relay *self, struct htw__stripe *stripe, struc
     int64_t flags, found = htw__ids_find(&stripe->ids, request.hash, &flags);
     int error = htw__relay_pass_on(self, from, record, &request);
     if (error == 0 && request.why == NULL && request.ask >= 0) {
-        error = htw__index_answer(self, stripe, &request, record->offset, found, flags);
         hurry(self);
+        if (!request.is_cancel)
+            error = htw__index_answer(self, stripe, &request, record->offset, found, flags);
     }
     note_read(self, stripe, record->offset + 1);
     return error;

@@ -69,7 +69,8 @@ struct htw__relay {
     int64_t now_ms;
     int64_t looked_ms; /* when buckets were last opened and closed */
     bool must_look;
-    bool has_filed;               /* the last record went to a bucket */
+    bool has_filed;               /* the last record went to a bucket, ... */
+    bool has_occurred;            /* ... after an occurrence of it */
     bool is_filing;               /* FILE is being committed, and publishes nothing */
     bool files_first;             /* DELIVER is not to be committed before FILE (index.h) */
     struct htw__stripe **stripes; /* by index; NULL: not ours */

@@ -92,14 +92,17 @@ static enum htw__relay_result report(const struct htw__relay_command *command, c
     return reply == HTW__REPLY_FOUND ? HTW__RELAY_DONE : HTW__RELAY_UNSURE;
 }
 
+/* `moved` is the offset of what was to be moved; below 0: nothing was found. */
 static enum htw__relay_result refuse(const struct htw__kafka *kafka, const char *id,
-                                     enum htw__relay_result result,
+                                     const struct htw__answer *answer, int64_t moved,
                                      char reason[HTW__RELAY_REASON_SIZE]) {
-    snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %.300s: %s", kafka->options.input, id,
-             result == HTW__RELAY_MISSING
-                 ? "no record waits that has this id and this key"
-                 : "not moved: it was changed at the same time, or may be delivered already");
-    return result;
+    bool is_same = moved >= 0 && answer->offset == moved;
+    snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %.300s: %s%s", kafka->options.input, id,
+             moved < 0 ? "no record waits that has this id and this key"
+             : is_same ? "not moved: it is due and may have been sent, or the dead letters say why"
+                       : "not moved: it was changed or sent meanwhile",
+             is_same || answer->is_sure ? "" : "; with --at-least-once this is not sure");
+    return moved < 0 ? HTW__RELAY_MISSING : HTW__RELAY_REFUSED;
 }
 
 /* A relay has it. */
@@ -107,10 +110,11 @@ static enum htw__relay_result show_or_move(struct htw__kafka *kafka,
                                            const struct htw__relay_command *command, const char *id,
                                            struct htw__answer *answer, char *reason) {
     struct htw__waiting row = { 0 };
+    int64_t offset = answer->offset;
     int found = htw__ask_fetch(kafka, answer, &row);
     enum htw__relay_result result = HTW__RELAY_DONE;
     if (found <= 0)
-        return found < 0 ? HTW__RELAY_FAILED : refuse(kafka, id, HTW__RELAY_MISSING, reason);
+        return found < 0 ? HTW__RELAY_FAILED : refuse(kafka, id, answer, -1, reason);
     if (command->action == HTW__RELAY_SHOW) {
         print_row(&row, command);
     } else {
@@ -119,7 +123,7 @@ static enum htw__relay_result show_or_move(struct htw__kafka *kafka,
         result = reply == HTW__REPLY_FAILED ? HTW__RELAY_FAILED
                  : reply == HTW__REPLY_SILENT || answer->is_done
                      ? report(command, id, reply)
-                     : refuse(kafka, id, HTW__RELAY_REFUSED, reason);
+                     : refuse(kafka, id, answer, offset, reason);
     }
     free((void *)(uintptr_t)row.record);
     return result;
@@ -137,13 +141,13 @@ static enum htw__relay_result do_one(struct htw__kafka *kafka,
                     .headers = &header,
                     .header_count = 1 }
     };
-    struct htw__answer answer;
+    struct htw__answer answer = { .is_sure = true };
     enum htw__reply reply = HTW__REPLY_NONE;
     if (header.value.size > 0 &&
         header.value.size <= HTW__RELAY_ID_MAX) /* a relay takes no other */
         reply = htw__ask(kafka, &question, &answer);
     if (reply == HTW__REPLY_NONE)
-        return refuse(kafka, id, HTW__RELAY_MISSING, reason);
+        return refuse(kafka, id, &answer, -1, reason);
     if (reply == HTW__REPLY_FAILED)
         return HTW__RELAY_FAILED;
     if (cancels)

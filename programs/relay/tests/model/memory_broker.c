@@ -430,6 +430,7 @@ static int apply(struct member *self, enum htw__channel channel,
         memcpy(partition->metadata, position->metadata, sizeof(partition->metadata));
     }
     size_t txn = self->txns[channel];
+    broker->txns[txn].decided_ms = broker->now_ms;
     if (txn != 0 && slow_markers)
         broker->txns[txn].state = TXN_COMMITTING;
     else if (txn != 0)

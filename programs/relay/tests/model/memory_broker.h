@@ -17,6 +17,7 @@ enum txn_state { TXN_OPEN, TXN_COMMITTING, TXN_COMMITTED, TXN_ABORTED };
 
 struct broker_txn {
     enum txn_state state;
+    int64_t decided_ms; /* when it was committed, by a member */
     struct broker_partition **touched;
     size_t touched_count, touched_room;
 };

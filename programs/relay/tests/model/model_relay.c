@@ -666,8 +666,22 @@ static size_t find_sent(uint32_t stripe, int64_t offset) {
     return 0;
 }
 
-/* What is surely cancelled or replaced is not delivered. (Of one that recurs, occurrences may have come before.) */
-static void judge_answer(uint32_t stripe, const struct htw__index_answer *answer) {
+/* Of a record that recurs, occurrences may have come before a time. */
+static void judge_no_more(size_t victim, int64_t since_ms) {
+    for (size_t i = 0; i < broker.out.count; i++) {
+        const struct broker_record *came = &broker.out.records[i];
+        size_t index;
+        if (!broker_is_visible(&broker, came))
+            continue;
+        memcpy(&index, came->record->value.bytes, sizeof(index));
+        if (index == victim && broker.txns[came->txn].decided_ms > since_ms)
+            fail("an occurrence came, though a relay was sure that it does not", victim);
+    }
+}
+
+/* What is surely cancelled or replaced is not delivered. */
+static void judge_answer(uint32_t stripe, const struct htw__index_answer *answer,
+                         int64_t answered_ms) {
     if (answer->ask < 0 || (size_t)answer->ask >= sent_count)
         fail("an answer to no question", 0);
     struct sent *record = &sent[answer->ask];
@@ -680,6 +694,8 @@ static void judge_answer(uint32_t stripe, const struct htw__index_answer *answer
         fail("an answer about another record", victim);
     if (sent[victim].every_ms == 0 && (sent[victim].delivered > 0 || sent[victim].dead > 0))
         fail("delivered, though a relay was sure that it is not", victim);
+    if (sent[victim].every_ms != 0)
+        judge_no_more(victim, answered_ms);
 }
 
 /* Each question has one answer; without transactions, one or more. */
@@ -690,7 +706,7 @@ static void judge_answers(void) {
         for (size_t i = 0; i < ids->count; i++)
             if (broker_is_visible(&broker, &ids->records[i]) &&
                 htw__index_parse_answer(ids->records[i].record, &answer))
-                judge_answer(stripe, &answer);
+                judge_answer(stripe, &answer, ids->records[i].real_now_ms);
     }
     for (size_t i = 0; i < sent_count; i++) {
         bool is_one = broker.at_least_once ? sent[i].answers > 0 : sent[i].answers == 1;

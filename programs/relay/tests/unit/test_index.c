@@ -2,6 +2,8 @@
 /* test_index.c - cancelling and replacing by id: what the model does not show. */
 #include "relay_fixture.h"
 
+#include <errno.h>
+
 static const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
 static const struct htw__source of_bucket = { 0, 0, 2 };
 
@@ -282,6 +284,50 @@ RELAY_TEST(index_answer_is_not_sure_of_what_may_be_delivered) {
     is_answered(12, true, false);
 }
 
+static struct htw__relay_record occurrence(int64_t offset, const char *at, const char *until) {
+    return RELAY_RECORD(offset, "htw-id", "a", "htw-every", "10s", "htw-deliver-at", at,
+                        "htw-until", until, offset == 77 ? "htw-offset" : "trace", "10");
+}
+
+/* An occurrence that is in an open transaction, of either channel, may come. */
+/* holds: relay-21 */
+RELAY_TEST(index_cancel_is_not_sure_while_an_occurrence_leaves) {
+    begin(0);
+    assert_int_equal(relay_take(occurrence(10, "1000000", "9000000")), 0);
+    ask(11, "htw-id", NULL, NULL);
+    is_answered(10, false, false);
+    commit(HTW__CHANNEL_FILE);
+    ask(12, "htw-id", NULL, NULL);
+    is_answered(10, false, true);
+    assert_int_equal(relay_pass_on(of_bucket, occurrence(77, "1000000", "9000000")), 0);
+    commit(HTW__CHANNEL_FILE);
+    ask(13, "htw-id", "1005000", "10"); /* a move: one of the two is delivered */
+    is_answered(10, false, false);
+    commit(HTW__CHANNEL_DELIVER);
+    ask(14, "htw-id", NULL, NULL);
+    is_answered(10, false, true);
+    assert_int_equal(relay_pass_on(of_bucket, occurrence(77, "1000000", "9000000")), 0);
+    ask(15, "htw-cancel", NULL, NULL);
+    is_answered(10, true, false);
+    commit(HTW__CHANNEL_DELIVER);
+    assert_false(is_alive(10));
+    assert_int_equal(seen.count[TO_TOPIC], 3);
+}
+
+/* Also where the one before it was committed while FILE was. */
+RELAY_TEST(index_entry_stays_until_the_last_occurrence_is_committed) {
+    begin(0);
+    assert_int_equal(relay_take(occurrence(10, "1002000", "1010001")), 0);
+    assert_int_equal(relay_pass_on(of_bucket, occurrence(77, "1000000", "1010001")), 0);
+    commit(HTW__CHANNEL_DELIVER);
+    assert_int_equal(relay_pass_on(of_bucket, occurrence(77, "1000000", "1000001")), 0);
+    clean();
+    assert_int_equal(seen.count[TO_INDEX_ERASED], 0);
+    commit(HTW__CHANNEL_DELIVER);
+    clean();
+    assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
+}
+
 /* Its relay may have lost the stripe, and not know. */
 /* holds: relay-21 */
 RELAY_TEST(index_answer_without_transactions_is_not_sure) {
@@ -293,7 +339,9 @@ RELAY_TEST(index_answer_without_transactions_is_not_sure) {
     relay.stripes[0]->input_position = 11; /* after a crash before the answer */
     ask(11, "htw-id", "1003000", "10");
     is_answered(11, true, false);
-    ask(12, "htw-cancel", NULL, NULL);
+    seen.errors[TO_INDEX_ERASED] = -EAGAIN; /* a crash before it is erased, or after the answer */
+    assert_int_equal(relay_take(RELAY_RECORD(12, "htw-cancel", "a", "htw-ask", "77")), -EAGAIN);
+    assert_int_equal(seen.count[TO_ASKER], 3);
     is_answered(11, true, false);
 }
 
