@@ -10,8 +10,9 @@
 
 /* For more of a partition: a relay that was killed leaves a transaction open for so long. */
 #define PATIENCE_MS 25000
-#define POLL_MS 100
 
+/* So long librdkafka waits for a batch to become full, also at the end of a topic. */
+#define BATCH_MS 5
 #define BATCH 512
 
 /* What is overdue is in a bucket that starts within this, from now or from the clock of its stripe: a record whose topic is not
@@ -189,7 +190,7 @@ static void read_all(struct scan *self, uint32_t level) {
     bool was_full = false;
     while (self->reading > 0 && !kafka->has_failed) {
         ssize_t count =
-            rd_kafka_consume_batch_queue(kafka->reader_queues[0], POLL_MS, messages, BATCH);
+            rd_kafka_consume_batch_queue(kafka->reader_queues[0], BATCH_MS, messages, BATCH);
         int64_t now_ms = htw__clock_monotonic_ms();
         for (ssize_t i = 0; i < count; i++) {
             if (messages[i]->err == 0)
