@@ -23,6 +23,8 @@
  *    -EINVAL      an argument is NULL, out of range, or contradicts another one
  *    -ENOMEM      no memory, or no thread could be started
  *    -EOWNERDEAD  the object belongs to the parent of this process, which has forked
+ *    -ESHUTDOWN   the scheduler is stopped, or the purgatory is closed. Windows has no such number: there this
+ *                 header defines it, as WSAESHUTDOWN
  */
 #ifndef HTW_BASE_H
 #define HTW_BASE_H
@@ -30,8 +32,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(_WIN32) && !defined(HTW_FREESTANDING)
+#include <errno.h>
+#ifndef ESHUTDOWN
+#define ESHUTDOWN 10058
+#endif
+#endif
+
 #ifndef HTW_API /* before each function */
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(_WIN32)
 #define HTW_API __attribute__((visibility("default")))
 #else
 #define HTW_API

@@ -124,7 +124,7 @@ HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
  * @param observe a set of HTW_OBSERVE_...; 0: nothing.
  * @return 0: success;
  *         -EINVAL also if another bit is set;
- *         -ENOTSUP: HTW_OBSERVE_STACKS, with another C library than glibc or in a portable build;
+ *         -ENOTSUP: HTW_OBSERVE_STACKS, with neither glibc nor Windows, or in a portable build;
  *         -ENOMEM: nothing has changed.
  *
  * Threads: any. Off, it costs nothing. HTW_OBSERVE_SITES costs some nanoseconds for each timer that is

@@ -100,7 +100,7 @@ typedef void htw_unexpired_visitor(void *context, const struct htw_unexpired *un
  * @param options NULL: the defaults. The library keeps no pointer to them.
  * @return 0: success;
  *         -EINVAL: an option is out of its range, or contradicts another one;
- *         -ENOTSUP: `observe` has HTW_OBSERVE_STACKS, and the C library is not glibc or the build is portable;
+ *         -ENOTSUP: `observe` has HTW_OBSERVE_STACKS, with neither glibc nor Windows, or in a portable build;
  *         -ENOMEM: no memory, or no thread could be started;
  *         -EMFILE, -ENFILE: no file descriptor is left for a timer.
  *
@@ -304,6 +304,9 @@ HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
  * epoll, poll, libuv or libev. It belongs to the scheduler: only wait for it, and do not read, write or close
  * it. It may be watched edge-triggered (EPOLLET): one call of htw_scheduler_process() for each event is enough,
  * whatever the budget.
+ *
+ * On Windows it is a handle, for WaitForMultipleObjects(): (HANDLE)(intptr_t)fd. It stays signaled while it would be
+ * readable.
  *
  * @return 0 or more: the file descriptor;
  *         -ENOTSUP: the scheduler is not embedded, or has HTW_CLOCK_MANUAL.

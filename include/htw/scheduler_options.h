@@ -70,7 +70,7 @@ struct htw_executor; /* executor.h */
 /** What is observed, one bit each: htw_scheduler_observe(). */
 #define HTW_OBSERVE_SITES 1u  /**< counts by site, wake-ups and herds */
 #define HTW_OBSERVE_EVENTS 2u /**< the flight recorder: htw_scheduler_visit() */
-#define HTW_OBSERVE_STACKS 4u /**< the stack of each call that schedules; with glibc only */
+#define HTW_OBSERVE_STACKS 4u /**< the stack of each call that schedules; with glibc or Windows */
 
 /** The options of a scheduler. Start from HTW_SCHEDULER_OPTIONS_INIT. */
 struct htw_scheduler_options {

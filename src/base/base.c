@@ -64,8 +64,10 @@ const char *htw_strerror(int result) {
         return "the job has been delivered, or its state is another one";
     case -ETIMEDOUT:
         return "the time is over, and no job was ready";
+#ifdef ESTALE /* only from the journal */
     case -ESTALE:
         return "the lease of the job has ended";
+#endif
     case -ENOSPC:
         return "the disk is full";
     case -EMSGSIZE:

@@ -18,6 +18,14 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#ifdef _WIN32
+#include <malloc.h>
+#define ALLOCATE_ALIGNED(alignment, size) _aligned_malloc(size, alignment)
+#define FREE_ALIGNED _aligned_free
+#else
+#define ALLOCATE_ALIGNED aligned_alloc
+#define FREE_ALIGNED free
+#endif
 #ifndef HTW_PORTABLE
 #include <sys/mman.h>
 #include <unistd.h>
@@ -82,7 +90,7 @@ static void *allocate_from_system(void *context, size_t size, size_t alignment) 
         return map(size); /* aligned to a page, which is enough */
     /* aligned_alloc() needs a multiple of the alignment. */
     size_t rounded = round_up(size, alignment);
-    return rounded == 0 ? NULL : aligned_alloc(alignment, rounded);
+    return rounded == 0 ? NULL : ALLOCATE_ALIGNED(alignment, rounded);
 }
 
 static void release_to_system(void *context, void *memory, size_t size, size_t alignment) {
@@ -91,7 +99,7 @@ static void release_to_system(void *context, void *memory, size_t size, size_t a
     if (size >= MAPPED_FROM)
         unmap(memory, size);
     else
-        free(memory);
+        FREE_ALIGNED(memory);
 }
 
 const struct htw_allocator htw__default_allocator = { allocate_from_system, release_to_system,

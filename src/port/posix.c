@@ -2,6 +2,7 @@
 /* posix.c - what POSIX systems share of system.h. */
 #include "system.h"
 
+#ifndef _WIN32
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
@@ -59,3 +60,4 @@ bool htw__system_copy(const htw__system_reader *reader, void *to, const void *fr
         ;
     return false;
 }
+#endif

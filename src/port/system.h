@@ -3,7 +3,8 @@
  * system.h - the seam: with alarm.h and the allocator all that the library asks of a system beyond C.
  *
  * Each system has a file for what it does in its own way: system_linux.c, system_portable.c for other POSIX
- * systems (HTW_PORTABLE). What these share, threads and locks of POSIX, is system_posix.h and posix.c.
+ * systems (HTW_PORTABLE), system_windows.c. What the first two share, threads and locks of POSIX, is
+ * system_posix.h and posix.c.
  * No file outside this folder includes a header of a system or asks which one it is: tests/api/layering.py.
  */
 #ifndef HTW_SRC_PORT_SYSTEM_H
@@ -34,6 +35,7 @@
  * HTW__SYSTEM_BOOTTIME is the monotonic one.
  */
 #include "system_posix.h"
+#include "system_windows.h"
 
 /* The CPUs that are online: at least 1, even if the system does not say, and at most `max`. */
 uint32_t htw__cpu_count(uint32_t max);
@@ -76,7 +78,7 @@ void htw__system_reader_close(htw__system_reader *reader);
 bool htw__system_copy(const htw__system_reader *reader, void *to, const void *from, size_t size);
 
 /* Fills in return addresses, the innermost first, without those in this function and in `skip` functions that
-   have called it. Returns how many, at most `max`; 0: with another C library than glibc. Takes some
+   have called it. Returns how many, at most `max`; 0: neither glibc nor Windows. Takes some
    microseconds; the first call allocates. */
 uint32_t htw__system_capture_stack(const void **frames, uint32_t max, uint32_t skip);
 

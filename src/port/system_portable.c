@@ -2,7 +2,7 @@
 /* system_portable.c - system.h of POSIX parts alone. */
 #include "system.h"
 
-#ifdef HTW_PORTABLE
+#if defined(HTW_PORTABLE) && !defined(_WIN32)
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <unistd.h>

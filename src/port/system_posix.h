@@ -3,6 +3,7 @@
 #ifndef HTW_SRC_PORT_SYSTEM_POSIX_H
 #define HTW_SRC_PORT_SYSTEM_POSIX_H
 
+#ifndef _WIN32
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -152,5 +153,6 @@ bool htw__system_open_pipe(int fds[2]);
 long htw__system_write(int fd, const void *from, size_t size);
 
 void htw__system_name_thread(pthread_t thread, const char *owner, const char *role, unsigned index);
+#endif
 
 #endif /* HTW_SRC_PORT_SYSTEM_POSIX_H */

@@ -4,7 +4,8 @@
  * event loop polls.
  *
  * timer_posix.c is the form of any POSIX system: the thread that sleeps waits for a condition. For an event loop, a thread of
- * the timer waits and writes to a pipe. timer_kqueue.c takes its place where kqueue has what it needs.
+ * the timer waits and writes to a pipe. timer_kqueue.c takes its place where kqueue has what it needs, and
+ * timer_windows.c, a waitable timer, on Windows.
  */
 #ifndef HTW_SRC_PORT_TIMER_H
 #define HTW_SRC_PORT_TIMER_H
@@ -24,8 +25,8 @@
 #endif
 
 struct htw__system_timer {
-    int fd; /* for an event loop: readable from when it expires until it is cleared, or perhaps set anew */
-#ifndef HTW__HAS_KQUEUE
+    int fd; /* for an event loop: readable from when it expires until it is cleared, or perhaps set anew. On Windows a handle */
+#if !defined(HTW__HAS_KQUEUE) && !defined(_WIN32)
     struct htw__mutex *mutex;      /* guards what follows */
     htw__system_condition changed; /* `expires_ns` or `ending` */
     int64_t expires_ns;            /* what it is set to; INT64_MAX: never, or it has expired */

@@ -2,7 +2,7 @@
 /* timer_posix.c - a timer of POSIX parts alone: a condition, and for event loops a thread and a pipe. */
 #include "timer.h"
 
-#if defined(HTW_PORTABLE) && !defined(HTW__HAS_KQUEUE)
+#if defined(HTW_PORTABLE) && !defined(HTW__HAS_KQUEUE) && !defined(_WIN32)
 #include "../base/clock.h"
 
 #include <errno.h>

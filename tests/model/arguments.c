@@ -25,7 +25,7 @@ static bool parse_seed(const char *text, uint64_t *ret_seed) {
     if (strcmp(text, "random") != 0)
         return parse_number(text, ret_seed);
     struct timespec now;
-    timespec_get(&now, TIME_UTC);
+    clock_gettime(CLOCK_REALTIME, &now);
     struct random_source source = { (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec };
     *ret_seed = random_next(&source) >> 16;
     return true;

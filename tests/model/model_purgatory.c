@@ -446,7 +446,7 @@ static void stop_scheduler(void) {
 
 static const enum htw_clock clocks[] = {
     HTW_CLOCK_MANUAL,   HTW_CLOCK_MANUAL, HTW_CLOCK_REALTIME, HTW_CLOCK_MONOTONIC,
-#ifndef HTW_PORTABLE
+#if !defined(HTW_PORTABLE) || defined(_WIN32)
     HTW_CLOCK_BOOTTIME,
 #endif
 };

@@ -31,7 +31,7 @@ enum { STEPS_A_HISTORY = 1500, STALE = 64, NESTED_STEPS = 40 };
 
 static const enum htw_clock clocks[] = { HTW_CLOCK_MANUAL, HTW_CLOCK_MANUAL, HTW_CLOCK_REALTIME,
                                          HTW_CLOCK_MONOTONIC,
-#ifndef HTW_PORTABLE
+#if !defined(HTW_PORTABLE) || defined(_WIN32)
                                          HTW_CLOCK_BOOTTIME
 #endif
 };

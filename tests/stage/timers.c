@@ -150,7 +150,7 @@ static int64_t time_after(enum htw_clock clock, int64_t delay_ns) {
 }
 
 static enum htw_clock some_clock(struct random_source *random) {
-#ifdef HTW_PORTABLE
+#if defined(HTW_PORTABLE) && !defined(_WIN32)
     static const enum htw_clock clocks[] = { HTW_CLOCK_DEFAULT, HTW_CLOCK_MONOTONIC,
                                              HTW_CLOCK_REALTIME };
 #else

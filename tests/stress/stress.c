@@ -2,6 +2,8 @@
 /* stress.c - threads, memory and schedulers of the stress tests. */
 #include "stress.h"
 
+#include "../support/aligned.h"
+
 #include <htw/executor.h>
 #include <htw/loop.h>
 
@@ -136,12 +138,12 @@ static _Atomic uint64_t blocks, fail_one_in;
 
 static void *allocate(void *context, size_t size, size_t alignment) {
     uint64_t one_in = atomic_load_explicit(&fail_one_in, memory_order_relaxed);
-    void *start;
     (void)context;
     REQUIRE(size > 0 && alignment > 0 && alignment <= HEADER);
     if (one_in > 0 && random_one_in(stage_random(), one_in))
         return NULL;
-    REQUIRE(posix_memalign(&start, HEADER, HEADER + size) == 0);
+    void *start = allocate_aligned(HEADER + size);
+    REQUIRE(start != NULL);
     *(struct header *)start = (struct header) { size, alignment };
     memset((char *)start + HEADER, 0xa5, size);
     atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed);
@@ -154,7 +156,7 @@ static void release(void *context, void *memory, size_t size, size_t alignment) 
     REQUIRE(header->size == size && header->alignment == alignment);
     header->size = 0;
     memset(memory, 0x5a, size);
-    free(header);
+    free_aligned(header);
     atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
 }
 

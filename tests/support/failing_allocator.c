@@ -2,6 +2,8 @@
 /* failing_allocator.c - blocks in a list, each with what the library asked for. */
 #include "failing_allocator.h"
 
+#include "aligned.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +47,7 @@ static void *allocate_locked(struct failing_allocator *self, size_t size, size_t
     }
 
     struct failing_block *block = malloc(sizeof *block);
-    /* aligned_alloc wants a multiple of the alignment; 64 suits every alignment allowed. */
-    void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+    void *memory = allocate_aligned(size);
     if (block == NULL || memory == NULL)
         abort();
     memset(memory, 0xa5, size);
@@ -83,7 +84,7 @@ static void release_locked(struct failing_allocator *self, void *memory, size_t 
     self->live_blocks--;
     *place = block->next;
     free(block);
-    free(memory);
+    free_aligned(memory);
 }
 
 static void release(void *context, void *memory, size_t size, size_t alignment) {
@@ -102,7 +103,7 @@ void failing_allocator_fini(struct failing_allocator *self) {
     while (self->blocks != NULL) {
         struct failing_block *block = self->blocks;
         self->blocks = block->next;
-        free(block->memory);
+        free_aligned(block->memory);
         free(block);
     }
 }

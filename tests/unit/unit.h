@@ -17,7 +17,7 @@
 
 /** Whether there is a clock that goes on while the machine is suspended: with the build option
    `portable` there is none. */
-#ifdef HTW_PORTABLE
+#if defined(HTW_PORTABLE) && !defined(_WIN32)
 #define HAS_BOOTTIME 0
 #else
 #define HAS_BOOTTIME 1

@@ -32,9 +32,11 @@ help_test() {
   cross [--quick] [ARCH]...
                     the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
   musl              the tests with the C library musl, shared and static
-  port [freebsd | netbsd | macos]...
+  port [freebsd | netbsd | macos | windows]...
                     compile and link the library, for BSD its tests, and for macOS with CMake, too, by zig, which PyPI has; nothing
-                    is run
+                    is run. For Windows also by mingw-w64, and with CMake; then the tests run in Wine
+  port windows --quick
+                    the unit tests alone, without zig
   enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | journal DEPTH [--quick]]
                     every short history (tests/enumerate)
   oracle            calendars over 50 years beside Python's zoneinfo
@@ -370,9 +372,55 @@ verb_portable() {
     run_tests portable "$@"
 }
 
+# A project of CMake, of which htw is a part.
+port_cmake() {
+    say 'Windows by mingw-w64, CMake'
+    place=$PWD/build/port-mingw/cmake
+    cmake -S tests/api/consumer -B "$place" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/packaging/cross/mingw.cmake" -DHTW_SOURCE="$PWD" \
+        -DBUILD_SHARED_LIBS=ON -DHTW_XXHASH="$PWD/build/cross-include" -DPROGRAMS="consumer.c;consumer.cc" -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$place/programs"
+    ninja -C "$place" --quiet
+    for program in c.shared c.static cc.shared cc.static; do
+        /usr/lib/wine/wine64 "$place/programs/consumer.$program.exe"
+    done
+}
+
+# For the compiler of Microsoft there are no headers here: clang compiles for its conventions, with those of mingw-w64.
+compile_for_msvc() {
+    say 'Windows by clang for msvc: compiled'
+    grep -v '^#' src/sources.txt | xargs -P "$(nproc)" -I '{}' clang -fsyntax-only -target x86_64-pc-windows-msvc \
+        -fmsc-version=0 -fno-ms-compatibility -D__MINGW32__ -nostdlibinc -isystem /usr/share/mingw-w64/include \
+        -isystem build/cross-include -std=gnu11 -DHTW_PORTABLE=1 -DHTW_ANNOTATE=1 -Iinclude -Wall -Wextra -Werror \
+        -Wno-ignored-attributes 'src/{}'
+}
+
+# The library by mingw-w64. Wine begins with an empty Windows of its own, and shows no window.
+port_mingw() {
+    need "$build_packages gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64 cmake clang"
+    need_foreign_cmocka
+    other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
+    export WINEPREFIX="$PWD/build/wine" WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
+    mkdir -p "$WINEPREFIX"
+    /usr/lib/wine/wineserver64 -p60 # not to be gone where the next program comes
+    say 'Windows by mingw-w64'
+    configure port-mingw --cross-file packaging/cross/mingw.ini -Dbuildtype=debugoptimized -Dcheck_level=1 -Dwerror=true -Dexamples=false \
+        "-Dc_args=-isystem$PWD/build/cross-include"
+    if [ "${1:-}" = --quick ]; then
+        run_tests port-mingw --suite unit --timeout-multiplier 4
+        return
+    fi
+    compile port-mingw
+    run_tests port-mingw --suite unit --suite model --suite stress --suite amalgamated --timeout-multiplier 4
+    port_cmake
+    compile_for_msvc
+}
+
 # The systems that zig of PyPI, which has their headers, builds for. Nothing is run.
 verb_port() {
-    [ $# -gt 0 ] || set -- freebsd netbsd macos
+    [ $# -gt 0 ] || set -- freebsd netbsd macos windows
+    if [ "$*" = 'windows --quick' ]; then
+        port_mingw --quick
+        return
+    fi
     need "$build_packages python3-venv cmake"
     place=$PWD/build/zig
     [ -x "$place/bin/python" ] || /usr/bin/python3 -m venv "$place"
@@ -382,14 +430,15 @@ verb_port() {
     need_foreign_cmocka
     other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
     for system in "$@"; do
-        [ -f "packaging/cross/$system.ini" ] || fail "port: no such system: $system (there are freebsd, netbsd, macos)"
+        [ -f "packaging/cross/$system.ini" ] || fail "port: no such system: $system (there are freebsd, netbsd, macos, windows)"
         say "$system: compiled and linked"
         tests=true
-        [ "$system" != macos ] || tests=false # its linker has no --wrap
+        case $system in macos | windows) tests=false ;; esac # no --wrap
         configure "port-$system" --cross-file "packaging/cross/$system.ini" -Dbuildtype=debugoptimized -Dtests=$tests \
             -Dexamples=false "-Dc_args=-isystem$PWD/build/cross-include"
         compile "port-$system"
-        [ "$tests" = false ] || continue
+        [ "$system" != windows ] || port_mingw
+        [ "$system" = macos ] || continue
         cmake -S . -B build/port-cmake -DCMAKE_SYSTEM_NAME=Darwin "-DCMAKE_C_COMPILER=zig;cc;-target;aarch64-macos.13.0" \
             -DBUILD_SHARED_LIBS=ON "-DHTW_XXHASH=$PWD/build/cross-include" >build/port-cmake.log
         cmake --build build/port-cmake --parallel >>build/port-cmake.log

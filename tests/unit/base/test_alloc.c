@@ -60,6 +60,7 @@ UNIT_TEST(release_of_nothing_is_allowed) {
     htw__release(memory, NULL, HTW__LARGE_BLOCK);
 }
 
+#ifndef _WIN32
 /* ---- released memory goes back to the system */
 
 static size_t resident_bytes(void) {
@@ -113,3 +114,4 @@ UNIT_TEST(alloc_released_pages_are_with_the_system_at_once) {
     for (size_t i = 0; i < (size_t)ROUNDS * PAGES; i++)
         free(lasting[i / PAGES][i % PAGES]);
 }
+#endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#if !defined(__GLIBC__) || defined(HTW_PORTABLE)
+#if (!defined(__GLIBC__) || defined(HTW_PORTABLE)) && !defined(_WIN32)
 
 SCHEDULER_TEST(stacks_are_refused_here) {
     struct htw_scheduler_options options = scheduler_options();

@@ -14,19 +14,11 @@
 
 #define HOUR_NS (INT64_C(3600) * 1000000000)
 
-#ifndef HTW_PORTABLE
-static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME };
-#else
-static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_REALTIME };
-#endif
+/* Where no clock counts while the machine is suspended, the last one is the first. */
+static const htw__system_clock clocks[] = { HTW__SYSTEM_MONOTONIC, HTW__SYSTEM_REALTIME,
+                                            HTW__SYSTEM_BOOTTIME };
 
-static int64_t now_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void start(struct htw__alarm *alarm, clockid_t clock) {
+static void start(struct htw__alarm *alarm, htw__system_clock clock) {
     assert_int_equal(htw__alarm_init(alarm, clock, false), 0);
     htw__alarm_reset(alarm);
 }
@@ -47,7 +39,7 @@ static int64_t remaining_ns(struct htw__alarm *alarm) {
     htw__mutex_lock(&alarm->mutex);
     int64_t at_ns = alarm->at_ns;
     htw__mutex_unlock(&alarm->mutex);
-    return at_ns == INT64_MAX ? 0 : at_ns - now_ns(alarm->clock);
+    return at_ns == INT64_MAX ? 0 : at_ns - htw__system_now_ns(alarm->clock);
 #endif
 }
 
@@ -87,11 +79,11 @@ UNIT_TEST(alarm_wait_does_not_return_before_its_time) {
         struct htw__alarm alarm;
         assert_int_equal(htw__alarm_init(&alarm, clocks[i], true), 0);
         htw__alarm_reset(&alarm);
-        int64_t at_ns = now_ns(clocks[i]) + 3000000;
+        int64_t at_ns = htw__system_now_ns(clocks[i]) + 3000000;
         htw__alarm_set(&alarm, at_ns);
         htw__alarm_wait(&alarm);
         /* The wall clock may have been set meanwhile, which makes it expire too. */
-        assert_true(now_ns(clocks[i]) >= at_ns || clocks[i] == CLOCK_REALTIME);
+        assert_true(htw__system_now_ns(clocks[i]) >= at_ns || clocks[i] == HTW__SYSTEM_REALTIME);
         htw__alarm_fini(&alarm);
     }
 }
@@ -103,15 +95,16 @@ UNIT_TEST(alarm_that_watches_the_wall_clock_expires_at_a_time_of_its_own) {
         struct htw__alarm alarm;
         start(&alarm, clocks[i]);
         int fd = alarm.fd;
-        htw__alarm_set(&alarm, now_ns(clocks[i]) + HOUR_NS);
+        htw__alarm_set(&alarm, htw__system_now_ns(clocks[i]) + HOUR_NS);
         for (int times = 0; times < 2; times++) {
             assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
             assert_in_range(remaining_ns(&alarm), HOUR_NS / 2, HOUR_NS);
         }
-        int64_t at_ns = now_ns(clocks[i]) + 3000000;
+        int64_t at_ns = htw__system_now_ns(clocks[i]) + 3000000;
         htw__alarm_set(&alarm, at_ns);
         assert_true(is_readable(&alarm, 60000));
-        assert_true(now_ns(clocks[i]) >= at_ns - 1000000 || clocks[i] == CLOCK_REALTIME);
+        assert_true(htw__system_now_ns(clocks[i]) >= at_ns - 1000000 ||
+                    clocks[i] == HTW__SYSTEM_REALTIME);
         htw__alarm_clear(&alarm);
         assert_false(is_readable(&alarm, 0));
         assert_int_equal(alarm.fd, fd);
@@ -131,13 +124,13 @@ UNIT_TEST(alarm_that_begins_to_watch_the_wall_clock_leaves_no_thread_asleep) {
         pthread_t thread;
         assert_int_equal(htw__alarm_init(&alarm, clocks[i], true), 0);
         htw__alarm_reset(&alarm);
-        htw__alarm_set(&alarm, now_ns(clocks[i]) + HOUR_NS);
+        htw__alarm_set(&alarm, htw__system_now_ns(clocks[i]) + HOUR_NS);
         assert_int_equal(pthread_create(&thread, NULL, wait_for_alarm, &alarm), 0);
         assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
-        htw__alarm_set(&alarm, now_ns(clocks[i]) + 2000000);
+        htw__alarm_set(&alarm, htw__system_now_ns(clocks[i]) + 2000000);
         pthread_join(thread, NULL);
         htw__alarm_reset(&alarm);
-        int64_t at_ns = now_ns(clocks[i]) + 3000000;
+        int64_t at_ns = htw__system_now_ns(clocks[i]) + 3000000;
         htw__alarm_set(&alarm, at_ns);
         htw__alarm_wait(&alarm);
         htw__alarm_fini(&alarm);
@@ -150,7 +143,7 @@ UNIT_TEST(alarm_that_watches_the_wall_clock_has_a_timer_that_is_always_set) {
     for (size_t i = 0; i < COUNT_OF(clocks); i++) {
         struct htw__alarm alarm;
         start(&alarm, clocks[i]);
-        assert_int_equal(alarm.wall_fd >= 0, clocks[i] == CLOCK_REALTIME);
+        assert_int_equal(alarm.wall_fd >= 0, clocks[i] == HTW__SYSTEM_REALTIME);
         assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
         htw__alarm_plan(&alarm, INT64_MAX, INT64_MAX);
         assert_true(remaining_of_ns(alarm.wall_fd) > 365 * 24 * HOUR_NS);
@@ -193,8 +186,8 @@ UNIT_TEST(alarm_with_equal_intervals_has_a_timer_set_ahead) {
         { 7, 7, 7, 9 }, { 12, 12, 12, 0 },
     };
     struct htw__alarm alarm;
-    start(&alarm, CLOCK_MONOTONIC);
-    int64_t begin_ns = now_ns(CLOCK_MONOTONIC);
+    start(&alarm, HTW__SYSTEM_MONOTONIC);
+    int64_t begin_ns = htw__system_now_ns(HTW__SYSTEM_MONOTONIC);
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
         htw__alarm_reset(&alarm);
         htw__alarm_plan(&alarm, begin_ns + plans[i].earliest * HOUR_NS,
@@ -208,15 +201,15 @@ UNIT_TEST(alarm_with_equal_intervals_has_a_timer_set_ahead) {
 /* A thread was stopped while it set the timer, which expired meanwhile, and the owner relied on its own one. */
 UNIT_TEST(alarm_that_expired_while_it_was_claimed_is_set_again) {
     struct htw__alarm alarm;
-    start(&alarm, CLOCK_MONOTONIC);
-    int64_t due_ns = now_ns(CLOCK_MONOTONIC);
+    start(&alarm, HTW__SYSTEM_MONOTONIC);
+    int64_t due_ns = htw__system_now_ns(HTW__SYSTEM_MONOTONIC);
     htw__alarm_set(&alarm, due_ns);
     assert_true(htw__alarm_claim(&alarm, INT64_MAX));
     for (int times = 0; times < 3; times++) {
         assert_true(is_readable(&alarm, 10000));
         htw__alarm_clear(&alarm);
         htw__alarm_reset(&alarm);
-        htw__alarm_plan(&alarm, due_ns, now_ns(CLOCK_MONOTONIC));
+        htw__alarm_plan(&alarm, due_ns, htw__system_now_ns(HTW__SYSTEM_MONOTONIC));
         if (times == 0)
             htw__alarm_put_off(&alarm, due_ns);
     }
