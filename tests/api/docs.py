@@ -84,7 +84,7 @@ errors += [f"tests/meson.build does not name {path}" for path in (root / "tests/
            if f"api/{path.name}" not in build and path.stem != "abi"]
 
 # Functions that a binding does not call; and those of which a child has no question, or that inert.c calls by another name.
-UNBOUND = (r"htw_(monitor_\w+|set_log|wheel_(count_in|dump|for_each|\w+_buckets)|journal_(check|\w+_later|open_to_read|process)|purgatory_prometheus|"
+UNBOUND = (r"htw_(bubble_\w+|monitor_\w+|set_log|wheel_(count_in|dump|for_each|\w+_buckets)|journal_(check|\w+_later|open_to_read|process)|purgatory_prometheus|"
            r"request_is_pending|schedule(_at)?|scheduler_(get_histograms|visit)")
 PURGATORY = r"|purgatory_\w+|request_\w+|threshold_\w+|task_run|journal_(cancel|done|put)"
 BINDINGS = [
@@ -94,7 +94,7 @@ BINDINGS = [
      r"scheduler_(clock|keep_site|next|now|prometheus)|version)")]
 NOT_INERT = {"htw_schedule_calendar", "htw_scheduler_clock", "htw_scheduler_timer_info"}
 bindings = {files: "".join(path.read_text() for path in (root / "bindings").glob(files)) for files, _ in BINDINGS}
-tested = "".join(path.read_text() for layer in ("unit", "model") for path in (root / "tests" / layer).rglob("*.[ch]*"))
+tested = "".join(path.read_text() for layer in ("bubble", "model", "unit") for path in (root / "tests" / layer).rglob("*.[ch]*"))
 inert = (root / "tests/support/inert.c").read_text()
 for name, first in re.findall(r"^HTW_API [^;{]*?\b(htw_\w+)\(([^;,]*)", headers, re.M):
     errors += [f"bindings/{files} do not call {name}(): wrap it, or name it in BINDINGS of tests/api/docs.py"

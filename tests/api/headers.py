@@ -17,7 +17,7 @@ include = pathlib.Path(sys.argv[1])
 WARNINGS = "-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wcast-align -pedantic -Werror".split()
 STANDARDS = {"c": ["c99", "c11", "gnu11"], "c++": ["c++11", "c++17"]}
 MORE = {"c": ["-Wstrict-prototypes", "-Wmissing-prototypes"], "c++": ["-Wold-style-cast"]}
-ALL = "".join(f"#include <htw/{name}.h>\n" for name in ("calendar", "htw", "journal_guest", "journal_inspect", "monitor"))
+ALL = "".join(f"#include <htw/{name}.h>\n" for name in ("bubble", "calendar", "htw", "journal_guest", "journal_inspect", "monitor"))
 USES = ALL + """
 struct job {
     int number;
@@ -92,7 +92,7 @@ def check_ignored(texts):
     """A call of each function whose result must be used."""
     calls = [ALL]
     for name, parameters in re.findall(r"^HTW_API HTW_WARN_UNUSED [^;(]*?\b(htw_\w+)\(([^;]*)\)[^;]*;", texts, re.M):
-        arguments = ", ".join(re.findall(r"(\w+)(?:\[\])?(?=,|$)", " ".join(parameters.split())))
+        arguments = ", ".join(re.findall(r"\b(?!void$)(\w+)(?:\[\])?(?=,|$)", " ".join(parameters.split())))
         calls.append(f"void ignore_{name}({parameters});\nvoid ignore_{name}({parameters}) {{ {name}({arguments}); }}")
     if len(calls) - 1 != texts.count("\nHTW_API HTW_WARN_UNUSED") or len(calls) < 40:
         sys.exit("not each function that is marked was found")

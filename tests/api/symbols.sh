@@ -12,7 +12,7 @@ library=$1
 shift
 map=$3/src/$library.map
 case $library in
-libhtw) headers=$(find "$3/include/htw" -name '*.h' ! -name calendar.h ! -name 'journal*.h' ! -name monitor.h) ;;
+libhtw) headers=$(find "$3/include/htw" -name '*.h' ! -name bubble.h ! -name calendar.h ! -name 'journal*.h' ! -name monitor.h) ;;
 libhtw-*) headers=$(find "$3/include/htw" -name "${library#libhtw-}*.h") ;;
 esac
 # shellcheck disable=SC2086 # words

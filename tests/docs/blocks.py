@@ -63,7 +63,7 @@ class Place:
 
 
 def flags(text):
-    library = next((name for name in ("calendar", "journal", "monitor") if f"htw/{name}.h" in text), None)
+    library = next((name for name in ("bubble", "calendar", "journal", "monitor") if f"htw/{name}.h" in text), None)
     return f"$(pkg-config --cflags --libs {'htw-' + library if library else 'htw'})"
 
 

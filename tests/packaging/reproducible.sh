@@ -49,7 +49,7 @@ what() {
 }
 what "$work/first" >"$work/first.txt"
 what "$work/second" >"$work/second.txt"
-for file in /lib/libhtw.so /lib/libhtw.a /lib/libhtw-calendar.so /lib/libhtw-journal.so /lib/libhtw-monitor.so /bin/htw /bin/htw-cron /bin/htw-relay /bin/htw-serve /bin/htw-top /lib/pkgconfig/htw.pc; do
+for file in /lib/libhtw.so /lib/libhtw.a /lib/libhtw-bubble.so /lib/libhtw-calendar.so /lib/libhtw-journal.so /lib/libhtw-monitor.so /bin/htw /bin/htw-cron /bin/htw-relay /bin/htw-serve /bin/htw-top /lib/pkgconfig/htw.pc; do
     [ -s "$work/first/usr$file" ] || { echo "not installed: $file"; exit 1; }
 done
 diff "$work/first.txt" "$work/second.txt" || { echo 'the two builds differ'; exit 1; }

@@ -18,7 +18,7 @@ import headers
 import reference
 
 # What a program is linked with.
-LIBRARIES = {"calendar": "htw-calendar", "journal": "htw-journal", "journal_inspect": "htw-journal",
+LIBRARIES = {"bubble": "htw-bubble", "calendar": "htw-calendar", "journal": "htw-journal", "journal_inspect": "htw-journal",
              "journal_guest": "htw-journal", "monitor": "htw-monitor"}
 # Of README.md, htw(7) has the text before its first heading, and these parts.
 OVERVIEW = "which-layer-do-i-need|what-it-promises|when-not-to-use-it"

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * locks.c - conditions, semaphores and futexes.
+ *
+ * The objects are those of the C library; only waiting for them is different. What processes share is left to the C
+ * library: a thread that waits for it waits for the world outside.
+ */
+#include "bubble.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+/* ---- conditions: glibc notes in two bits whether one is shared, and its clock */
+
+static bool is_shared(const pthread_cond_t *cond) {
+    return (cond->__data.__wrefs & 1) != 0;
+}
+
+static clockid_t clock_of(const pthread_cond_t *cond) {
+    return (cond->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+static void lock(void *mutex) {
+    pthread_mutex_lock(mutex);
+}
+
+static int wait_until(pthread_mutex_t *mutex, const struct bubble_wait *wait) {
+    enum bubble_outcome outcome;
+    bubble_lock();
+    bubble_wait_begin(wait);
+    int result = pthread_mutex_unlock(mutex);
+    if (result != 0) {
+        bubble_wait_drop(bubble_self);
+        bubble_unlock();
+        return result;
+    }
+    pthread_cleanup_push(lock, mutex); /* also if it is cancelled */
+    outcome = bubble_wait_end();
+    pthread_cleanup_pop(1);
+    return outcome == TIMED_OUT ? ETIMEDOUT : 0;
+}
+
+INSTEAD(int, pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex),
+        (cond, mutex), !bubble_is_inside() || is_shared(cond),
+        wait_until(mutex, &WAIT(cond, NEVER)))
+
+INSTEAD(int, pthread_cond_clockwait,
+        (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex, clockid_t clock,
+         const struct timespec *restrict at),
+        (cond, mutex, clock, at), !bubble_is_inside() || is_shared(cond) || !bubble_is_valid(at),
+        wait_until(mutex, &WAIT(cond, bubble_deadline_ns(clock, at))))
+
+INSTEAD(int, pthread_cond_timedwait,
+        (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+         const struct timespec *restrict at),
+        (cond, mutex, at), !bubble_is_inside() || is_shared(cond) || !bubble_is_valid(at),
+        wait_until(mutex, &WAIT(cond, bubble_deadline_ns(clock_of(cond), at))))
+
+/* Threads that are no members wait in the real one. */
+INSTEAD(int, pthread_cond_signal, (pthread_cond_t * cond), (cond), bubble_wake(cond, 1) == 0, 0)
+
+INSTEAD(int, pthread_cond_broadcast, (pthread_cond_t * cond), (cond),
+        (bubble_wake(cond, UINT_MAX), true), 0)
+
+/* ---- semaphores */
+
+static bool is_shared_semaphore(const sem_t *semaphore) {
+    return ((const int *)(const void *)semaphore)[2] != 0;
+}
+
+static int take_until(sem_t *semaphore, const struct bubble_wait *wait) {
+    enum bubble_outcome outcome = WOKEN;
+    while (REAL(sem_trywait)(semaphore) != 0) {
+        if (outcome != WOKEN) {
+            errno = outcome == TIMED_OUT ? ETIMEDOUT : EINTR;
+            return -1;
+        }
+        bubble_lock();
+        bubble_wait_begin(wait);
+        if (REAL(sem_trywait)(semaphore) == 0) {
+            bubble_wait_drop(bubble_self);
+            bubble_unlock();
+            return 0;
+        }
+        outcome = bubble_wait_end();
+    }
+    return 0;
+}
+
+INSTEAD(int, sem_wait, (sem_t * semaphore), (semaphore),
+        !bubble_is_inside() || is_shared_semaphore(semaphore),
+        take_until(semaphore, &WAIT(semaphore, NEVER)))
+
+INSTEAD(int, sem_clockwait,
+        (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict at),
+        (semaphore, clock, at),
+        !bubble_is_inside() || is_shared_semaphore(semaphore) || !bubble_is_valid(at),
+        take_until(semaphore, &WAIT(semaphore, bubble_deadline_ns(clock, at))))
+
+INSTEAD(int, sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict at),
+        (semaphore, at),
+        !bubble_is_inside() || is_shared_semaphore(semaphore) || !bubble_is_valid(at),
+        take_until(semaphore, &WAIT(semaphore, bubble_deadline_ns(CLOCK_REALTIME, at))))
+
+static int wake_after(int result, const sem_t *semaphore) {
+    bubble_wake(semaphore, 1);
+    return result;
+}
+
+INSTEAD(int, sem_post, (sem_t * semaphore), (semaphore), false,
+        wake_after(REAL(sem_post)(semaphore), semaphore))
+
+/* ---- futexes, by syscall(): those of Rust, of C++, and of programs that have locks of their own */
+
+static int64_t futex_deadline_ns(int operation, const struct timespec *time) {
+    if (time == NULL || (operation & FUTEX_CMD_MASK) == FUTEX_WAIT)
+        return bubble_after(time);
+    bool is_real = (operation & FUTEX_CLOCK_REALTIME) != 0;
+    return bubble_deadline_ns(is_real ? CLOCK_REALTIME : CLOCK_MONOTONIC, time);
+}
+
+static long wait_for_futex(_Atomic uint32_t *word, uint32_t value, const struct bubble_wait *wait) {
+    bubble_lock();
+    bubble_wait_begin(wait);
+    bool is_changed = atomic_load(word) != value;
+    if (is_changed) {
+        bubble_wait_drop(bubble_self);
+        bubble_unlock();
+    } else if (bubble_wait_end() == WOKEN) {
+        return 0;
+    }
+    errno = is_changed ? EAGAIN : bubble_self->outcome == TIMED_OUT ? ETIMEDOUT : EINTR;
+    return -1;
+}
+
+static long use_futex(long a[6], struct bubble_wait wait) {
+    _Atomic uint32_t *word = (_Atomic uint32_t *)a[0];
+    int command = (int)a[1] & FUTEX_CMD_MASK;
+    wait.call = "futex";
+    if (bubble_is_inside() && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET)) {
+        wait.deadline_ns = futex_deadline_ns((int)a[1], (const struct timespec *)a[3]);
+        return wait_for_futex(word, (uint32_t)a[2], &wait);
+    }
+    /* Operations that move threads, or choose them by bits, wake all: programs expect that. */
+    unsigned woken = bubble_wake(word, command == FUTEX_WAKE ? (unsigned)a[2] : UINT_MAX);
+    if (command == FUTEX_WAKE && woken > 0)
+        return woken;
+    return REAL(syscall)(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+__attribute__((visibility("default"))) long syscall(long number, ...) {
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (number == SYS_futex && (a[1] & FUTEX_PRIVATE_FLAG) != 0)
+        return use_futex(a, WAIT((void *)a[0], NEVER));
+    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

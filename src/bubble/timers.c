@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timers.c - timerfd. Each is an eventfd, whose count is read in the same way; the bubble adds to it when the timer is due.
+ */
+#include "bubble.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+
+struct timer {
+    struct timer *next;
+    int fd, own; /* of the program, and a copy that the program does not close */
+    pid_t owner; /* a child of vfork() has this memory, but its own descriptors */
+    clockid_t clock;
+    int64_t deadline_ns, period_ns;
+};
+
+static struct timer *timers;
+
+static struct timer **find(int fd) {
+    struct timer **link = &timers;
+    while (*link != NULL && (*link)->fd != fd)
+        link = &(*link)->next;
+    return link;
+}
+
+static void forget(struct timer **link) {
+    struct timer *timer = *link;
+    if (timer == NULL || timer->owner != getpid())
+        return;
+    *link = timer->next;
+    REAL(close)(timer->own);
+    free(timer);
+}
+
+void bubble_timers_forget(void) {
+    for (; timers != NULL; forget(&timers))
+        timers->owner = getpid(); /* those of the parent, too */
+}
+
+int64_t bubble_timers_next_ns(void) {
+    int64_t next_ns = NEVER;
+    for (const struct timer *timer = timers; timer != NULL; timer = timer->next)
+        next_ns = timer->deadline_ns < next_ns ? timer->deadline_ns : next_ns;
+    return next_ns;
+}
+
+static void expire(struct timer *timer, int64_t now_ns) {
+    int64_t late_ns = now_ns - timer->deadline_ns, period_ns = timer->period_ns;
+    uint64_t times = 1 + (uint64_t)(period_ns > 0 ? late_ns / period_ns : 0);
+    if (late_ns < 0 || write(timer->own, &times, sizeof(times)) < 0)
+        return;
+    timer->deadline_ns = period_ns > 0 ? timer->deadline_ns + (int64_t)times * period_ns : NEVER;
+}
+
+void bubble_timers_expire(int64_t now_ns) {
+    for (struct timer *timer = timers; timer != NULL; timer = timer->next)
+        expire(timer, now_ns);
+}
+
+static int create(clockid_t clock, int flags) {
+    struct timer *timer = malloc(sizeof(*timer));
+    if (timer == NULL)
+        return -1;
+    int fd = eventfd(0, flags), own = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0) {
+        int error = errno;
+        REAL(close)(fd);
+        free(timer);
+        errno = error;
+        return -1;
+    }
+    *timer = (struct timer) { timers, fd, own, getpid(), clock, NEVER, 0 };
+    bubble_lock();
+    forget(find(fd)); /* one that was closed in a way that is not seen here */
+    timer->next = timers;
+    timers = timer;
+    bubble.wants_watcher = true;
+    bubble_unlock();
+    return fd;
+}
+
+INSTEAD(int, timerfd_create, (clockid_t clock, int flags), (clock, flags),
+        bubble_self == NULL || !bubble_is_simulated(clock), create(clock, flags))
+
+static bool set(int fd, int flags, const struct itimerspec *to) {
+    uint64_t count;
+    const struct iovec old = { &count, sizeof(count) };
+    bubble_lock();
+    struct timer *timer = *find(fd);
+    if (timer != NULL) {
+        preadv2(timer->own, &old, 1, -1, RWF_NOWAIT); /* what has expired is forgotten */
+        timer->period_ns = bubble_ns_of(&to->it_interval);
+        if (to->it_value.tv_sec == 0 && to->it_value.tv_nsec == 0)
+            timer->deadline_ns = NEVER;
+        else if ((flags & TFD_TIMER_ABSTIME) != 0)
+            timer->deadline_ns = bubble_deadline_ns(timer->clock, &to->it_value);
+        else
+            timer->deadline_ns = bubble_after(&to->it_value);
+        expire(timer, bubble_now_ns());
+    }
+    bubble_unlock();
+    return timer != NULL;
+}
+
+INSTEAD(int, timerfd_settime,
+        (int fd, int flags, const struct itimerspec *to, struct itimerspec *ret_before),
+        (fd, flags, to, ret_before),
+        !bubble_is_valid(&to->it_value) || !bubble_is_valid(&to->it_interval) ||
+            !set(fd, flags, to),
+        0)
+
+/* The timer ends with its descriptor. */
+static bool forget_fd(int fd) {
+    if (timers != NULL) {
+        bubble_lock();
+        forget(find(fd));
+        bubble_unlock();
+    }
+    return true;
+}
+
+INSTEAD(int, close, (int fd), (fd), forget_fd(fd), 0)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Programs that know nothing of a bubble run in one: 30 days pass in seconds, and nothing else is different."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+BUILD = pathlib.Path(os.environ["HTW_BUILD"])
+LIBRARY = BUILD / "src/bubble/libhtw-bubble.so.0.3"
+HERE = pathlib.Path(__file__).parent
+PROGRAMS = {
+    "libuv1-dev": ([BUILD / "tests/bubble/bubble_uv"], "720 2592000\n"),
+    "libboost-dev": ([BUILD / "tests/bubble/bubble_asio"], "720 2592000\n"),
+    "rustc": ([BUILD / "tests/bubble/bubble_rust"], "720 true 2592100\n"),
+    "python3": ([sys.executable, HERE / "programs/sleep.py"], "720 False 2592060\n"),
+    "coreutils": (["/bin/sleep", "30d"], ""),
+    "bash": (["/bin/bash", "-c", "sleep 1h & sleep 2h; wait; echo $?"], "0\n"),
+}
+
+
+def run(command, **environment):
+    return subprocess.run(command, env=os.environ | {"LD_PRELOAD": str(LIBRARY)} | environment, capture_output=True,
+                          text=True, timeout=30, check=False)
+
+
+@pytest.mark.parametrize("package", PROGRAMS)
+def test_program_ends_at_once(package):
+    command, said = PROGRAMS[package]
+    if not pathlib.Path(command[0]).exists():
+        pytest.skip(f"not built: Debian's {package} is missing")
+    result = run(command)
+    assert (result.returncode, result.stdout, result.stderr) == (0, said, "")
+
+
+EXAMPLES = ["blocking_queue", "heartbeat", "keepalive_server", "loop_epoll", "loop_libuv", "retry", "scheduler_hello", "with_libuv"]
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if (BUILD / "examples" / name).exists()])
+def test_example_of_htw_runs(name):
+    result = run([BUILD / "examples" / name])
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_fixture_begins_and_ends_a_bubble(tmp_path):
+    page = (HERE / "../../examples/bubble.md").read_text()
+    (tmp_path / "test_page.py").write_text(page.split("```python\n")[1].split("```")[0])
+    result = run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", tmp_path], HTW_BUBBLE="later")
+    assert result.returncode == 0, result.stdout
+    assert "1 passed" in result.stdout
