@@ -46,7 +46,7 @@ def test_example_of_htw_runs(name):
 
 def test_fixture_begins_and_ends_a_bubble(tmp_path):
     page = (HERE / "../../examples/bubble.md").read_text()
+    assert (HERE / "../../examples/bubble_test.c").read_text().split("\n", 2)[2] in page
     (tmp_path / "test_page.py").write_text(page.split("```python\n")[1].split("```")[0])
     result = run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", tmp_path], HTW_BUBBLE="later")
-    assert result.returncode == 0, result.stdout
-    assert "1 passed" in result.stdout
+    assert result.returncode == 0 and "1 passed" in result.stdout, result.stdout
