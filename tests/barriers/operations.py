@@ -124,7 +124,8 @@ def operations_of(source, file):
 
 
 def files_of(source):
-    return sorted(str(path.relative_to(source)) for kind in "ch" for path in source.rglob(f"*.{kind}"))
+    # Not those of the bubble, which no scene of the explorer runs.
+    return sorted(str(path.relative_to(source)) for kind in "ch" for path in source.rglob(f"*.{kind}") if path.parent.name != "bubble")
 
 
 def all_operations(source):
