@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define ROOM_LEAST 64u
-#define FLAGS (HTW__ID_LEAVING | HTW__ID_UNSURE | HTW__ID_OCCURS)
+#define FLAGS (HTW__ID_LEAVING | HTW__ID_UNSURE | HTW__ID_OCCURS(0) | HTW__ID_OCCURS(1))
 
 void htw__ids_fini(struct htw__relay_ids *self) {
     free(self->entries);

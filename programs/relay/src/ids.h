@@ -25,8 +25,8 @@ struct htw__id {
 #define HTW__ID_LEAVING (INT64_C(1) << 62) /* the record is delivered, and that is not committed */
 #define HTW__ID_UNSURE \
     (INT64_C(1) << 61) /* it may have been delivered before the stripe was taken over */
-#define HTW__ID_OCCURS \
-    (INT64_C(1) << 60) /* an occurrence is delivered, and that is not committed */
+#define HTW__ID_OCCURS(channel) \
+    (INT64_C(1) << (59 + (channel))) /* an occurrence is delivered, and that is not committed */
 
 struct htw__relay_ids {
     struct htw__id *entries;

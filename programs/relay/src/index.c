@@ -224,8 +224,9 @@ int htw__index_leave(struct htw__relay *self, struct htw__stripe *stripe, enum h
         return erase(self, stripe, hash);
     leaving->items = htw__memory_reserve(leaving->items, leaving->count + 1, &leaving->room,
                                          sizeof(*leaving->items));
-    leaving->items[leaving->count++] = (struct htw__id) { hash, offset };
-    htw__ids_put(&stripe->ids, hash, offset, stays ? HTW__ID_OCCURS : HTW__ID_LEAVING);
+    int64_t flag = stays ? HTW__ID_OCCURS(channel) : HTW__ID_LEAVING;
+    leaving->items[leaving->count++] = (struct htw__id) { hash, offset | flag };
+    htw__ids_put(&stripe->ids, hash, offset, flag);
     return 0;
 }
 
@@ -233,12 +234,12 @@ void htw__index_committed(struct htw__stripe *stripe, enum htw__channel channel)
     struct htw__leaving *leaving = &stripe->leaving[channel];
     size_t count = leaving->left;
     for (size_t i = leaving->left; i < leaving->count; i++) {
-        const struct htw__id *left = &leaving->items[i];
-        int64_t flags, offset = htw__ids_find(&stripe->ids, left->hash, &flags);
-        if (offset == left->offset && (flags & HTW__ID_OCCURS) != 0)
-            htw__ids_put(&stripe->ids, left->hash, offset, 0);
-        else
-            leaving->items[count++] = *left;
+        const struct htw__id left = leaving->items[i];
+        int64_t flags, offset = htw__ids_find(&stripe->ids, left.hash, &flags);
+        if ((left.offset & HTW__ID_LEAVING) != 0)
+            leaving->items[count++] = left;
+        else if ((offset | flags) == left.offset)
+            htw__ids_put(&stripe->ids, left.hash, offset, 0);
     }
     leaving->left = leaving->count = count;
 }
@@ -263,9 +264,8 @@ static int clean_left(struct htw__relay *self, struct htw__stripe *stripe,
     int error = 0;
     for (size_t i = 0; i < leaving->left && error == 0; i++) {
         const struct htw__id *left = &leaving->items[i];
-        int64_t flags;
-        if (htw__ids_find(&stripe->ids, left->hash, &flags) == left->offset &&
-            (flags & HTW__ID_LEAVING) != 0)
+        int64_t flags, offset = htw__ids_find(&stripe->ids, left->hash, &flags);
+        if ((offset | flags) == left->offset)
             error = erase(self, stripe, left->hash);
     }
     leaving->count -= leaving->left;

@@ -31,7 +31,7 @@
 #define HTW__RELAY_HEADERS_MAX 99990
 
 /* No offset is larger: Kafka would need centuries. */
-#define HTW__RELAY_OFFSET_MAX ((INT64_C(1) << 60) - 2)
+#define HTW__RELAY_OFFSET_MAX ((INT64_C(1) << 59) - 2)
 
 struct htw__relay_request {
     const char

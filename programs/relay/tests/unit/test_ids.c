@@ -22,9 +22,10 @@ UNIT_TEST(ids_table_is_as_an_array) {
         uint64_t number = random_below(&random, HASHES);
         if (random_below(&random, 2) == 0) {
             offsets[number] = (int64_t)random_below(&random, 1000);
-            flags[number] = (int64_t)random_below(&random, 2) * HTW__ID_OCCURS +
-                            (int64_t)random_below(&random, 2) * HTW__ID_LEAVING +
-                            (int64_t)random_below(&random, 2) * HTW__ID_UNSURE;
+            flags[number] =
+                (int64_t)random_below(&random, 2) * HTW__ID_OCCURS(random_below(&random, 2)) +
+                (int64_t)random_below(&random, 2) * HTW__ID_LEAVING +
+                (int64_t)random_below(&random, 2) * HTW__ID_UNSURE;
             htw__ids_put(&ids, hash_of(number), offsets[number], flags[number]);
         } else {
             offsets[number] = HTW__IDS_NONE;

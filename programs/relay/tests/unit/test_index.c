@@ -328,6 +328,33 @@ RELAY_TEST(index_entry_stays_until_the_last_occurrence_is_committed) {
     assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
 }
 
+/* What FILE has filed can be read before its relay knows that FILE is committed. */
+/* holds: relay-21 */
+RELAY_TEST(index_commit_of_file_concerns_no_occurrence_of_deliver) {
+    begin(0);
+    assert_int_equal(relay_take(occurrence(10, "1000000", "1010001")), 0);
+    assert_int_equal(relay_pass_on(of_bucket, occurrence(77, "1000000", "1010001")), 0);
+    commit(HTW__CHANNEL_FILE);
+    ask(11, "htw-id", NULL, NULL);
+    is_answered(10, false, false);
+    commit(HTW__CHANNEL_DELIVER);
+    ask(12, "htw-id", NULL, NULL);
+    is_answered(10, false, true);
+}
+
+/* holds: relay-18 */
+RELAY_TEST(index_entry_is_not_erased_when_file_is_committed_before_the_last_occurrence) {
+    begin(0);
+    assert_int_equal(relay_take(occurrence(10, "1000000", "1010001")), 0);
+    assert_int_equal(relay_pass_on(of_bucket, occurrence(77, "1000000", "1000001")), 0);
+    commit(HTW__CHANNEL_FILE);
+    clean();
+    assert_int_equal(seen.count[TO_INDEX_ERASED], 0);
+    commit(HTW__CHANNEL_DELIVER);
+    clean();
+    assert_int_equal(seen.count[TO_INDEX_ERASED], 1);
+}
+
 /* Its relay may have lost the stripe, and not know. */
 /* holds: relay-21 */
 RELAY_TEST(index_answer_without_transactions_is_not_sure) {

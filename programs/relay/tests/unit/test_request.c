@@ -66,8 +66,8 @@ UNIT_TEST(request_reasons_of_dead_letters) {
             NULL },
           "more than one header htw-if-offset" },
         { { "htw-id", "a", "htw-ask", "0", NULL }, NULL },
-        { { "htw-cancel", "a", "htw-ask", "1152921504606846974", NULL }, NULL },
-        { { "htw-cancel", "a", "htw-ask", "1152921504606846975", NULL }, NO_ASK },
+        { { "htw-cancel", "a", "htw-ask", "576460752303423486", NULL }, NULL },
+        { { "htw-cancel", "a", "htw-ask", "576460752303423487", NULL }, NO_ASK },
         { { "htw-id", "a", "htw-ask", "", NULL }, NO_ASK },
         { { "htw-deliver-at", "5", "htw-ask", "7", NULL }, NO_ASK },
         { { "htw-id", long_id, "htw-ask", "7", NULL }, "htw-id is empty or longer than 256 bytes" },
@@ -77,9 +77,9 @@ UNIT_TEST(request_reasons_of_dead_letters) {
         { { "htw-deliver-at", "5", "htw-offset", "7", NULL }, NO_OFFSET },
         { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "10000000034023009000", NULL },
           NO_OFFSET },
-        { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "1152921504606846974", NULL },
-          NULL }, /* 2^60 - 2 */
-        { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "1152921504606846975", NULL },
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "576460752303423486", NULL },
+          NULL }, /* 2^59 - 2 */
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "576460752303423487", NULL },
           NO_OFFSET },
         { { "htw-deliver-at", "5", "htw-id", "a", "htw-if-offset", "0", NULL }, NULL },
         { { "htw-deliver-at", "5", "htw-cancel", "", NULL },
