@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* told.h - a function for htw_set_log() that keeps the last message. */
+/* told.h - a function for htw_set_log() that keeps the messages. */
 #ifndef TESTS_TOLD_H
 #define TESTS_TOLD_H
 
@@ -8,6 +8,7 @@
 #include <htw/log.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,13 +16,15 @@
 static struct {
     pthread_mutex_t mutex;
     unsigned count;
-    char text[1000];
+    char text[4000];
 } told = { PTHREAD_MUTEX_INITIALIZER, 0, "" };
 
-/* Writes the level, the subsystem and the message. */
+/* Adds a line: the level, the subsystem and the message. Other threads may tell something as well. */
 static inline void keep_told(enum htw_log_level level, const char *subsystem, const char *message) {
     pthread_mutex_lock(&told.mutex);
-    snprintf(told.text, sizeof(told.text), "%d %s: %s", (int)level, subsystem, message);
+    size_t size = strlen(told.text);
+    snprintf(told.text + size, sizeof(told.text) - size, "%d %s: %s\n", (int)level, subsystem,
+             message);
     told.count++;
     pthread_mutex_unlock(&told.mutex);
 }
@@ -34,7 +37,8 @@ static inline void begin_told(htw_log_function *function) {
 
 /* Waits for a message with this part, which may come from another thread, and removes the function. */
 static inline void assert_told(const char *part) {
-    for (int i = 0, found = 0; i < 30000 && !found; i++) {
+    bool found = false;
+    for (int i = 0; i < 30000 && !found; i++) {
         pthread_mutex_lock(&told.mutex);
         found = strstr(told.text, part) != NULL;
         pthread_mutex_unlock(&told.mutex);
@@ -42,7 +46,7 @@ static inline void assert_told(const char *part) {
             usleep(1000);
     }
     htw_set_log(NULL);
-    if (strstr(told.text, part) == NULL)
+    if (!found)
         fail_msg("told \"%s\", not \"%s\"", told.text, part);
 }
 

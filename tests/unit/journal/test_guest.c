@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_guest.c - a journal in the database of a program, whose transactions put jobs. */
+#include "../../support/told.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,4 +234,29 @@ GUEST_TEST(guest_refuses_a_journal_and_texts_that_are_not_utf_8) {
     mine[strlen(mine) - 1] = '3';
     journal_execute(f, "PRAGMA encoding = 'UTF-16'; CREATE TABLE a (b)");
     assert_int_equal(journal_try_open(f), -ENOTSUP);
+}
+
+/* ---- a file that is damaged while it is open */
+
+static void write_root_of(const struct journal_fixture *f, const char *sql) {
+    static const char nothing[4096];
+    int fd = open(f->path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, nothing, sizeof(nothing), (number_of(sql) - 1) * 4096), 4096);
+    close(fd);
+    run_sql("INSERT INTO note VALUES ('who reads again', 0)");
+}
+
+static void fail_otherwise(enum htw_log_level level, const char *subsystem, const char *message) {
+    keep_told(level, subsystem, message);
+    (void)!htw_journal_put_in(NULL, NULL);
+}
+
+GUEST_TEST(guest_that_finds_damage_tells_once_why_it_has_stopped) {
+    journal_open(f);
+    begin_told(fail_otherwise);
+    write_root_of(f, "SELECT rootpage FROM sqlite_schema WHERE name = 'htw_inbox'");
+    assert_int_equal(htw_journal_wake(f->journal), 0);
+    assert_told("malformed: the journal has stopped");
+    assert_int_equal(told.count, 1);
+    journal_expect_stopped(f, "malformed");
 }

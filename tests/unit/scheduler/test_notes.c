@@ -27,7 +27,7 @@ LATER_TEST(note_tells_of_a_late_callback_once_a_second) {
     assert_int_equal(told.count, 0);
     run_late(f, 20 * MS);
     assert_string_equal(told.text,
-                        "1 scheduler: htw: a callback has started 20000 us after its deadline");
+                        "1 scheduler: htw: a callback has started 20000 us after its deadline\n");
     run_late(f, 30 * MS);
     stands_at_ns += HTW_SECOND - 1;
     run_late(f, 30 * MS);
