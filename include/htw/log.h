@@ -37,7 +37,7 @@ typedef void htw_log_function(enum htw_log_level level, const char *subsystem, c
  * Sets the function that receives the messages of all libraries in this process.
  *
  * With a function, what would be written to standard error goes to it instead. Each object sends at most one message of
- * a kind in a second: statistics count the others. After a message with HTW_LOG_FATAL no function is set.
+ * a kind in a second. After a message with HTW_LOG_FATAL no function is set.
  *
  * @param function NULL: none, as at first.
  * @return the function that was set before; NULL: none. A call of it that another thread has begun may still run: neither

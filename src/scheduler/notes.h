@@ -3,7 +3,7 @@
  * notes.h - what a scheduler has to tell the function of htw_set_log().
  *
  * Most of it happens under locks. There it is noted, in the mode of the scheduler, which hot paths read anyway. The thread that
- * ends the next batch of callbacks tells it, with no lock held.
+ * next ends a batch of callbacks, or replaces a wheel, tells it, with no lock held.
  */
 #ifndef HTW_SRC_SCHEDULER_NOTES_H
 #define HTW_SRC_SCHEDULER_NOTES_H
