@@ -160,15 +160,19 @@ static void add_left(void *context, const struct htw_unexpired *unexpired) {
 void htw__stop_and_report(struct htw_scheduler *scheduler,
                           void (*end)(struct htw_scheduler *, htw_unexpired_visitor *, void *)) {
     struct htw__stack_census left = { .count = 0 };
+    struct htw__callback_frame frame = { .scheduler = scheduler };
     struct htw__safe_copy copy;
     end(scheduler, add_left, &left);
     if (left.timers == 0)
         return;
     htw__safe_copy_init(&copy);
     FILE *stream = htw__report_is_due(NULL) ? NULL : stderr;
+    htw__callback_frame_push(
+        &frame); /* the function cannot destroy the scheduler, which is stopped */
     write_line(stream, "%sscheduler %s has stopped, and nobody has cancelled %" PRIu64 " %s",
                stream == NULL ? "" : "htw: ", scheduler->thread_name, left.timers,
                left.timers == 1 ? "timer" : "timers");
     htw__stack_census_write(&left, &copy, stream);
+    htw__callback_frame_pop(&frame);
     htw__safe_copy_fini(&copy);
 }

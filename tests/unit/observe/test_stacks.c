@@ -156,6 +156,15 @@ static void never_run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
 }
 
+static struct htw_scheduler *ending;
+static int destroyed_again;
+
+static void destroy_again(enum htw_log_level level, const char *subsystem, const char *message) {
+    keep_told(level, subsystem, message);
+    if (told.count == 1)
+        destroyed_again = htw_scheduler_destroy(ending);
+}
+
 UNIT_TEST(stacks_of_what_nobody_cancelled_are_written_at_the_end) {
     struct htw_scheduler *scheduler = observing(HTW_OBSERVE_STACKS);
     volatile unsigned count = 3;
@@ -168,8 +177,10 @@ UNIT_TEST(stacks_of_what_nobody_cancelled_are_written_at_the_end) {
     assert_string_equal(destroyed(observing(HTW_OBSERVE_STACKS)), "");
     scheduler = observing(HTW_OBSERVE_STACKS);
     assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
-    begin_told(keep_told);
+    ending = scheduler;
+    begin_told(destroy_again);
     assert_string_equal(destroyed(scheduler), "");
+    assert_int_equal(destroyed_again, -EDEADLK);
     assert_true(told.count > 2); /* the sentence, how many, and each call of the stack */
     assert_told("1 scheduler:             ");
     scheduler = observing(HTW_OBSERVE_SITES);
