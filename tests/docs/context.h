@@ -2,13 +2,11 @@
 /* context.h - what parts of programs in the documents take for given. Each is compiled after this, inside a function. */
 #include <htw/calendar.h>
 #include <htw/htw.h>
-#include <htw/journal.h>
 #include <htw/monitor.h>
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern struct htw_scheduler *scheduler;
 extern struct htw_group *idle;
@@ -22,7 +20,6 @@ extern struct htw_spec spec;
 extern htw_handle handle;
 extern int64_t now_ns, limit_ns, tomorrow_at_three;
 extern void *job, *connection;
-extern struct htw_journal *journal;
 extern struct htw_monitor_source *source;
 extern struct pollfd *descriptors;
 extern nfds_t count;
@@ -31,4 +28,3 @@ void report(void *arg, const struct htw_expiration *expiration);
 void back_up(void *arg, const struct htw_expiration *expiration);
 void close_idle(void *arg, const struct htw_expiration *expiration);
 void retry(void *arg, const struct htw_expiration *expiration);
-int resize(const void *payload, size_t payload_size);

@@ -7,7 +7,6 @@
 
 #include <cstdio>
 #include <memory>
-#include <poll.h>
 #include <string>
 
 using namespace std::chrono_literals;
