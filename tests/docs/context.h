@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <syslog.h>
 
 extern struct htw_scheduler *scheduler;
 extern struct htw_group *idle;
