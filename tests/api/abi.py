@@ -36,10 +36,10 @@ def lines_of(header):
         elif item.kind == "enum":
             for member in item.members:
                 yield f"{item.declaration}: {member.name}", [member.name]
-        for name, value in item.macros:
-            if re.match(r"[-(\d]|HTW_(?!_)|U?INT\d", value) and "(" not in name:
+        for name, value in item.macros: # but ESHUTDOWN, which only Windows needs
+            if re.match(r"[-(\d]|HTW_(?!_)|U?INT\d", value) and "(" not in name and name.startswith("HTW"):
                 yield name, [name]
-            else:
+            elif name.startswith("HTW"):
                 yield f"#define {name} {value}", []
 
 
