@@ -36,10 +36,12 @@ def lines_of(header):
         elif item.kind == "enum":
             for member in item.members:
                 yield f"{item.declaration}: {member.name}", [member.name]
-        for name, value in item.macros: # but ESHUTDOWN, which only Windows needs
-            if re.match(r"[-(\d]|HTW_(?!_)|U?INT\d", value) and "(" not in name and name.startswith("HTW"):
+        for name, value in item.macros:
+            if not name.startswith("HTW"):
+                continue  # ESHUTDOWN, which only Windows needs
+            if re.match(r"[-(\d]|HTW_(?!_)|U?INT\d", value) and "(" not in name:
                 yield name, [name]
-            elif name.startswith("HTW"):
+            else:
                 yield f"#define {name} {value}", []
 
 
