@@ -16,7 +16,7 @@ extern "C" {
 enum htw_log_level {
     HTW_LOG_WARNING = 1, /**< it goes on, later or worse than it should */
     HTW_LOG_ERROR = 2,   /**< an object works no more: a journal has stopped */
-    HTW_LOG_FATAL = 3    /**< the process aborts when the function returns */
+    HTW_LOG_FATAL = 3    /**< the process aborts when this returns, or another thread fails */
 };
 
 /**
