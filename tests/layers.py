@@ -11,7 +11,7 @@ LAYERS = {
         r"wheel.*|bitmap|model|enumerate_wheel"),
     "scheduler": (
         r"((scheduler|port)/.*|base/(slab|lock|divisor|backoff|fork|clock|cpu|random|thread|alloc))\.[ch]",
-        r"scheduler_.*|observe_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|backoff|alloc|explore_orders|fault_(threads|alarm)|stress_(?!purgatory|journal|monitor).*"),
+        r"scheduler_.*|observe_.*|model_sc(heduler|ope)|slab|alarm|cpu|random|lock|lock_rank|backoff|alloc|explore_orders|fault_(threads|alarm)|stress_(?!purgatory|journal|monitor).*"),
     "purgatory": (
         r"((purgatory|threshold)/.*|base/(heap|key_table))\.[ch]",
         r"purgatory_.*|threshold.*|heap|cell_pool|key_table|value_tree|model_purgatory|stress_purgatory"),

@@ -105,6 +105,8 @@ def plan_fired(options, others):
 def plan_rest(options, others):
     """Of idle, where all wait at the same time, in C and Rust alone: a virtual machine has threads of its own. And memory."""
     yield [run(options, "idle", peer) for peer in ["htw", *others, *(["tokio"] if "tokio" in options.outside else [])]]
+    for peer in ["htw", *(["go"] if "go" in options.outside else [])]:
+        yield run(options, "scope", peer)
     yield run(options, "memory", "htw")
     # Two million in C and Rust are enough: libevent takes a minute for ten.
     few = [*others, "tokio"]

@@ -8,14 +8,14 @@
 #define HTW_CHOICE UINT64_MAX
 
 extern const struct workload workload_threads, workload_foreign, workload_headline,
-    workload_lateness, workload_stall, workload_idle, workload_memory, workload_pair;
+    workload_lateness, workload_stall, workload_idle, workload_memory, workload_pair,
+    workload_scope;
 extern const struct peer peer_htw, peer_htw_absolute, peer_htw_100us, peer_htw_fine;
 extern const struct peer peer_heap_cond, peer_at_once, peer_libevent;
 
 static const struct workload *const workloads[] = {
-    &workload_threads,  &workload_foreign, &workload_headline,
-    &workload_lateness, &workload_stall,   &workload_idle,
-    &workload_memory,   &workload_pair,    NULL,
+    &workload_threads, &workload_foreign, &workload_headline, &workload_lateness, &workload_stall,
+    &workload_idle,    &workload_memory,  &workload_pair,     &workload_scope,    NULL,
 };
 
 static const void *peers[PEERS_MAX] = {
@@ -34,8 +34,9 @@ static struct bench_option table[] = {
                  "threads that schedule (1)"),
     OPTION_COUNT("workers", NULL, &workers, 0, 256,
                  "of htw: threads that run callbacks (htw's own choice)"),
-    OPTION_NUMBER("seconds", "threads foreign pair headline lateness idle", &given.seconds, 0.01,
-                  3600, "measured time (threads, foreign, pair 5; headline, lateness 10; idle 20)"),
+    OPTION_NUMBER(
+        "seconds", "threads foreign pair headline lateness idle scope", &given.seconds, 0.01, 3600,
+        "measured time (threads, foreign, pair 5; headline, lateness 10; idle 20; scope 4)"),
     OPTION_NUMBER("warmup", NULL, &given.warmup, 0.01, 3600,
                   "seconds before the measured time (2)"),
     OPTION_COUNT("timers", "stall memory", &options.timers, 1000, 100e6,

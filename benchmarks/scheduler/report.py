@@ -9,6 +9,8 @@ COLUMNS = {
     "threads": PAIRS,
     "pair": [("ns_per_pair_p50", "ns/pair, median", 1)],
     "foreign": PAIRS,
+    "scope": [("ns_tighter_p50", "ns/scope, tighter", 1), ("ns_not_tighter_p50", "ns/scope, not tighter", 1),
+              ("bytes", "bytes", 1)],
     "headline": [("scheduled_per_s", "scheduled, M/s", 1e6), ("fired_per_s", "fired, M/s", 1e6),
                  ("backlog_at_end", "left at the end, M", 1e6), ("drain_s", "drained in s", 1),
                  ("unfired", "unfired after 60 s, M", 1e6), ("cpu_ns_per_timer", "CPU ns/timer", 1),

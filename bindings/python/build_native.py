@@ -151,7 +151,7 @@ def declarations(headers, flags):
     numbers = [re.match(r"#define (HTW_[A-Z]\w*) ([\w() +*<|-]+)$", line) for line in lines]
     macros = [f"#define {number[1]} ...\n" for number in numbers if number and "__" not in number[2]]
     text = "\n".join(line for line in lines if not line.startswith("#"))
-    text = re.sub(r"\bHTW_API\b|__attribute__\(\(.*?\)\)", "", text)
+    text = re.sub(r"\bHTW_API\b|__attribute__\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
     text = re.sub(r"\bstatic inline ([^{;]*) \{\n.*?\n\}", r"\1;", text, flags=re.DOTALL)
     return "".join(macros) + text
 
@@ -176,7 +176,7 @@ def describe(name, headers, shim, arguments, base=None):
 
 
 # The headers of libhtw that Python uses, each after those that it includes.
-LIBRARY = [f"{name}.h" for name in ("base", "backoff", "scheduler_options", "scheduler", "timer", "group", "loop", "observe")]
+LIBRARY = [f"{name}.h" for name in ("base", "backoff", "scheduler_options", "scheduler", "timer", "group", "loop", "observe", "scope")]
 
 
 def describe_native():

@@ -15,6 +15,8 @@
  *     after a failure: start_timer(htw_backoff_next(&backoff));
  *     after a success: htw_backoff_reset(&backoff);
  *
+ * With a deadline that no attempt may begin after, the timer is a scope: htw/scope.h.
+ *
  * Threads: one thread at a time may use a backoff. Two backoffs are independent.
  */
 #ifndef HTW_BACKOFF_H

@@ -13,6 +13,7 @@
 #include <htw/purgatory.h>
 #include <htw/purgatory_inspect.h>
 #include <htw/scheduler.h>
+#include <htw/scope.h>
 #include <htw/threshold.h>
 #include <htw/timer.h>
 #include <htw/wheel.h>

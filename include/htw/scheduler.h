@@ -3,7 +3,7 @@
  * htw/scheduler.h - timers for programs with threads: runs callbacks at their time, in a small pool of
  * threads or in your own event loop.
  * This is what most programs need. The rest: scheduler_options.h, timer.h (slack, state and place of a timer),
- * group.h (and keys), executor.h (your threads), loop.h (sleeping until a time), observe.h (what tools show).
+ * group.h (and keys), scope.h (deadlines that propagate), executor.h (your threads), loop.h (sleeping until a time), observe.h (what tools show).
  *
  *     static void expired(void *arg, const struct htw_expiration *expiration) { ... }
  *

@@ -15,6 +15,7 @@
  *  - The journal calls the scheduler while it holds its lock, so that comes first.
  *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
  *    those of the scheduler.
+ *  - So does a scope, which arms its timer while it is entered.
  *  - TIMER is no lock but a system call, in which a thread may be stopped for long. No lock of the
  *    scheduler may be held then: every other thread would wait.
  *  - Callbacks, hooks and visitors run with no lock held. So they may call every function.
@@ -33,16 +34,17 @@
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
 #define HTW__LOCK_RANKS(RANK)                                                                     \
-    RANK(JOURNAL, 1, "journal")                 /* all of a journal */                            \
-    RANK(MONITOR, 1, "monitor")                 /* the list of its sources */                     \
-    RANK(MONITOR_WHEEL, 2, "monitor.wheel")     /* a wheel that may be lent */                    \
-    RANK(PURGATORY, 3, "purgatory")             /* its conditions */                              \
-    RANK(THRESHOLD, 4, "threshold")             /* its waiting requests */                        \
-    RANK(PURGATORY_SHARD, 5, "purgatory.shard") /* keys, watches, checks */                       \
-    RANK(PURGATORY_CPU, 6, "purgatory.cpu")     /* the wheel of timeouts */                       \
-    RANK(CELL_POOL, 7, "purgatory.cell_pool")   /* the memory of cells */                         \
-    RANK(TIMER, 8, "timer")                     /* no lock: a kernel timer is set */              \
-    RANK(SCHEDULER_LIFE, 9, "scheduler.life")   /* starting and stopping */                       \
+    RANK(JOURNAL, 1, "journal")                   /* all of a journal */                          \
+    RANK(MONITOR, 1, "monitor")                   /* the list of its sources */                   \
+    RANK(MONITOR_WHEEL, 2, "monitor.wheel")       /* a wheel that may be lent */                  \
+    RANK(PURGATORY, 3, "purgatory")               /* its conditions */                            \
+    RANK(THRESHOLD, 4, "threshold")               /* its waiting requests */                      \
+    RANK(PURGATORY_SHARD, 5, "purgatory.shard")   /* keys, watches, checks */                     \
+    RANK(PURGATORY_CPU, 6, "purgatory.cpu")       /* the wheel of timeouts */                     \
+    RANK(CELL_POOL, 7, "purgatory.cell_pool")     /* the memory of cells */                       \
+    RANK(SCHEDULER_SCOPES, 7, "scheduler.scopes") /* the trees of scopes of a shard */            \
+    RANK(TIMER, 8, "timer")                       /* no lock: a kernel timer is set */            \
+    RANK(SCHEDULER_LIFE, 9, "scheduler.life")     /* starting and stopping */                     \
     RANK(SCHEDULER_CANCEL_WAITERS, 10, "scheduler.cancel_waiters") /* the calls of cancel_wait */ \
     RANK(SCHEDULER_SHARD, 11, "scheduler.shard")                   /* a wheel and its records */  \
     RANK(SCHEDULER_WORK_QUEUE, 12, "scheduler.work_queue")         /* batches and workers */      \

@@ -190,12 +190,12 @@ int htw_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, con
 
 /* ---- and wait */
 
-/* Whether the callback of a timer still runs. If so, its end calls htw__cancel_waiters_notify().
-   Under the mutex of `cancel_waiters`, so that the notification cannot come before the wait. */
-static bool is_running(struct htw__shard *shard, htw_handle handle) {
+/* Whether the callback of a timer still runs. If so, its end calls htw__cancel_waiters_notify(). */
+static bool is_running(const struct htw_scheduler *scheduler, struct htw__awaited awaited) {
+    struct htw__shard *shard = htw__handle_shard(scheduler, awaited.handle);
     uint64_t status;
     htw__lock_acquire(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &status);
+    struct htw__record *record = htw__handle_record(shard, awaited.handle, &status);
     bool running;
     do
         running = record != NULL && htw__status_state(status) == HTW__RUNNING;
@@ -208,19 +208,9 @@ int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
     int outcome = htw_cancel(scheduler, handle);
     if (outcome != HTW_RUNNING)
         return outcome;
-    struct htw__shard *shard = htw__handle_shard(scheduler, handle);
-    struct htw__cancel_waiters *waiters = &scheduler->cancel_waiters;
-    struct htw__cancel_waiter waiter = { handle, htw__innermost_callback_frame, .link = { 0 } };
-    htw__mutex_lock(&waiters->mutex);
-    bool deadlock = htw__cancel_waiters_would_deadlock(waiters, scheduler, handle);
-    if (!deadlock) {
-        htw__ring_push_front(&waiters->all, &waiter.link);
-        while (is_running(shard, handle))
-            htw__mutex_wait(&waiters->mutex, &waiters->ended);
-        htw__link_unlink(&waiter.link);
-    }
-    htw__mutex_unlock(&waiters->mutex);
-    if (HTW__ANNOTATED() && !deadlock)
+    if (!htw__callback_await(scheduler, (struct htw__awaited) { .handle = handle }, is_running))
+        return -EDEADLK;
+    if (HTW__ANNOTATED())
         take_over(scheduler, handle);
-    return deadlock ? -EDEADLK : outcome;
+    return outcome;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* frame.c - the callbacks that a thread is in, and which of them wait for another callback. */
-#include "frame.h"
+#include "state.h"
 
 _Thread_local struct htw__callback_frame *htw__innermost_callback_frame;
 
@@ -12,15 +12,29 @@ bool htw__is_inside(const struct htw_scheduler *scheduler) {
     return false;
 }
 
-static bool has_timer(const struct htw__callback_frame *frame,
-                      const struct htw_scheduler *scheduler, htw_handle handle) {
-    while (frame != NULL && (frame->scheduler != scheduler || frame->handle != handle))
+static bool is_of(const struct htw__callback_frame *frame, const struct htw_scheduler *scheduler,
+                  struct htw__awaited awaited) {
+    return frame->scheduler == scheduler &&
+           (awaited.scope != NULL ? frame->scope == awaited.scope
+                                  : frame->handle == awaited.handle);
+}
+
+/* Among these frames of a thread. */
+static struct htw__callback_frame *find_frame(struct htw__callback_frame *frame,
+                                              const struct htw_scheduler *scheduler,
+                                              struct htw__awaited awaited) {
+    while (frame != NULL && !is_of(frame, scheduler, awaited))
         frame = frame->outer;
-    return frame != NULL;
+    return frame;
+}
+
+struct htw__callback_frame *htw__callback_frame_of(const struct htw_scheduler *scheduler,
+                                                   struct htw__awaited awaited) {
+    return find_frame(htw__innermost_callback_frame, scheduler, awaited);
 }
 
 bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle handle) {
-    return has_timer(htw__innermost_callback_frame, scheduler, handle);
+    return htw__callback_frame_of(scheduler, (struct htw__awaited) { .handle = handle }) != NULL;
 }
 
 void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters) {
@@ -40,21 +54,42 @@ void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters) {
     htw__mutex_unlock(&waiters->mutex);
 }
 
-/* The handle for which the callback of another handle waits; 0: none. */
-static htw_handle awaited_by(const struct htw__cancel_waiters *waiters,
-                             const struct htw_scheduler *scheduler, htw_handle handle) {
-    for (struct htw__link *link = waiters->all._next; link != &waiters->all; link = link->_next) {
+/* The waiter that is in a callback; NULL: none. Under the mutex. */
+static const struct htw__cancel_waiter *waiter_in(const struct htw_scheduler *scheduler,
+                                                  struct htw__awaited callback) {
+    const struct htw__link *all = &scheduler->cancel_waiters.all;
+    for (struct htw__link *link = all->_next; link != all; link = link->_next) {
         const struct htw__cancel_waiter *waiter =
             HTW_CONTAINER_OF(link, struct htw__cancel_waiter, link);
-        if (has_timer(waiter->frames, scheduler, handle))
-            return waiter->awaited;
+        if (find_frame(waiter->frames, scheduler, callback) != NULL)
+            return waiter;
     }
-    return 0;
+    return NULL;
 }
 
-bool htw__cancel_waiters_would_deadlock(const struct htw__cancel_waiters *waiters,
-                                        const struct htw_scheduler *scheduler, htw_handle handle) {
-    while (handle != 0 && !htw__is_inside_timer(scheduler, handle))
-        handle = awaited_by(waiters, scheduler, handle);
-    return handle != 0;
+/* Under the mutex. */
+static bool would_deadlock(const struct htw_scheduler *scheduler, struct htw__awaited awaited) {
+    const struct htw__cancel_waiter *waiter;
+    while (htw__callback_frame_of(scheduler, awaited) == NULL) {
+        if ((waiter = waiter_in(scheduler, awaited)) == NULL)
+            return false;
+        awaited = waiter->awaited;
+    }
+    return true;
+}
+
+bool htw__callback_await(struct htw_scheduler *scheduler, struct htw__awaited awaited,
+                         bool (*runs)(const struct htw_scheduler *, struct htw__awaited)) {
+    struct htw__cancel_waiters *waiters = &scheduler->cancel_waiters;
+    struct htw__cancel_waiter waiter = { awaited, htw__innermost_callback_frame, .link = { 0 } };
+    htw__mutex_lock(&waiters->mutex);
+    bool deadlock = would_deadlock(scheduler, awaited);
+    if (!deadlock) {
+        htw__ring_push_front(&waiters->all, &waiter.link);
+        while (runs(scheduler, awaited))
+            htw__mutex_wait(&waiters->mutex, &waiters->ended);
+        htw__link_unlink(&waiter.link);
+    }
+    htw__mutex_unlock(&waiters->mutex);
+    return !deadlock;
 }

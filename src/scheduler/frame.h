@@ -16,7 +16,8 @@
 
 struct htw__callback_frame {
     const struct htw_scheduler *scheduler;
-    htw_handle handle; /* of the timer whose callback runs; 0: hook, visitor or executor */
+    htw_handle handle;       /* of the timer whose callback runs; 0: something else */
+    struct htw_scope *scope; /* whose callback runs, until that exits it; NULL: something else */
     struct htw__callback_frame *outer; /* of the same thread */
 };
 
@@ -33,16 +34,26 @@ static inline void htw__callback_frame_pop(const struct htw__callback_frame *fra
     htw__innermost_callback_frame = frame->outer;
 }
 
+/* For whose callback a thread waits: one of both. */
+struct htw__awaited {
+    htw_handle handle;
+    struct htw_scope *scope;
+};
+
+/* The frame of this thread of that callback; NULL: the thread is not in it. */
+struct htw__callback_frame *htw__callback_frame_of(const struct htw_scheduler *scheduler,
+                                                   struct htw__awaited awaited);
+
 /* Whether this thread is in a callback, hook, visitor or executor of the scheduler. */
 bool htw__is_inside(const struct htw_scheduler *scheduler);
 
 /* Whether this thread is in the callback of the timer. */
 bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle handle);
 
-/* A thread that waits in htw_cancel_wait(). */
+/* A thread that waits in htw_cancel_wait() or htw_scope_exit(). */
 struct htw__cancel_waiter {
-    htw_handle awaited;
-    const struct htw__callback_frame *frames; /* of the thread */
+    struct htw__awaited awaited;
+    struct htw__callback_frame *frames; /* of the thread */
     struct htw__link link;
 };
 
@@ -59,9 +70,10 @@ void htw__cancel_waiters_fini(struct htw__cancel_waiters *waiters);
 /* Wakes the waiting threads: a callback that is awaited has returned. Takes the mutex. */
 void htw__cancel_waiters_notify(struct htw__cancel_waiters *waiters);
 
-/* Whether a callback that this thread is in would wait for itself, directly or through other
-   callbacks that wait. Under the mutex. */
-bool htw__cancel_waiters_would_deadlock(const struct htw__cancel_waiters *waiters,
-                                        const struct htw_scheduler *scheduler, htw_handle handle);
+/* Waits until a callback has returned. `runs` tells whether it has not; then its end calls
+   htw__cancel_waiters_notify(). Called under the mutex, so that the notification cannot come before the wait. False:
+   a callback that this thread is in would wait for itself, directly or through others that wait. */
+bool htw__callback_await(struct htw_scheduler *scheduler, struct htw__awaited awaited,
+                         bool (*runs)(const struct htw_scheduler *, struct htw__awaited));
 
 #endif /* HTW_SRC_SCHEDULER_FRAME_H */

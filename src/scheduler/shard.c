@@ -372,6 +372,8 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     if (error != 0)
         return error;
     htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
+    htw__lock_init(&shard->scopes_lock, HTW__RANK_SCHEDULER_SCOPES);
+    htw__ring_init(&shard->scopes);
     htw__ring_init(&shard->all_groups);
     atomic_init(&shard->stale, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,

@@ -72,6 +72,10 @@ struct htw__shard {
        and how many there are. */
     alignas(64) _Atomic uint64_t stale;
 
+    /* The scopes of the trees that began on this CPU, in preorder: scope.c. */
+    alignas(64) struct htw__lock scopes_lock;
+    struct htw__link scopes; /* ring */
+
     /* What is rarely used. */
     struct htw__counter handed_back, refused;
     struct htw__link all_groups; /* ring of struct htw__member: group.h */

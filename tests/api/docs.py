@@ -89,7 +89,7 @@ UNBOUND = (r"htw_(bubble_\w+|monitor_\w+|set_log|wheel_(count_in|dump|for_each|\
 PURGATORY = r"|purgatory_\w+|request_\w+|threshold_\w+|task_run|journal_(cancel|done|put)"
 BINDINGS = [
     ("cpp/**/*.hpp", r"|\w+_init|calendar_arg|journal_prometheus|scheduler_(keep_site|observed|prometheus)|version|wheel_check)"),
-    ("python/[hn]*/*.[cp]*", PURGATORY + r"|journal_(lease|update)|wheel_\w+)"),
+    ("python/[hn]*/*.[cp]*", PURGATORY + r"|journal_(lease|update)|scope_(cancel|why)|wheel_\w+)"),
     ("rust/htw/src/*.rs", PURGATORY + r"|backoff_\w+|calendar_arg|find_key|invalid_member|journal_(prometheus|put_in)|"
      r"scheduler_(clock|keep_site|next|now|prometheus)|version)")]
 NOT_INERT = {"htw_schedule_calendar", "htw_scheduler_clock", "htw_scheduler_timer_info"}
@@ -118,13 +118,14 @@ errors += [f"{test}: docs/guarantees.md has no promise {name}" for name in tests
 errors += [f"docs/guarantees.md: twice: {name}" for name in set(promises) if promises.count(name) > 1]
 
 # Where the size of a struct is said, and how.
-sizes = dict(re.findall(r"sizeof\(struct (\w+)\) == (\d+)", "".join((root / "src" / name).read_text() for name in ("purgatory/state.h", "threshold/threshold.c"))))
+sizes = dict(re.findall(r"sizeof\(struct (\w+)\) == (\d+)", "".join((root / "src" / name).read_text() for name in ("purgatory/state.h", "scheduler/scope.c", "threshold/threshold.c"))))
 for name, sentence, what in [
         ("include/htw/purgatory.h", r"or touched\. (\d+) bytes with 64-bit pointers", "htw_request"),
         ("docs/purgatory.md", r"six keys takes (\d+) bytes in your struct", "htw_request"),
         ("docs/architecture.md", r"request of the purgatory is (\d+) bytes", "htw_request"),
         ("include/htw/purgatory.h", r"0 means 4096\. Each takes (\d+) bytes", "htw__purgatory_shard"),
         ("docs/decisions.md", r"Hence 4096 shards of (\d+) bytes", "htw__purgatory_shard"),
+        ("include/htw/scope.h", r"moved or freed\. (\d+) bytes with 64-bit pointers", "htw_scope"),
         ("include/htw/threshold.h", r"Memory: (\d+) bytes\. Requests that wait need none", "htw_threshold"),
         ("docs/purgatory.md", r"A threshold takes (\d+) bytes", "htw_threshold")]:
     if re.findall(sentence, re.sub(r"\s+(\* )?", " ", (root / name).read_text())) != [sizes[what]]:

@@ -195,7 +195,8 @@ static bool deal_with(const struct scene *each) {
 
 static int run(char **names, int count) {
     static const struct scene *const lists[] = {
-        scheduler_scenes, purgatory_scenes,     alarm_scenes,       order_scenes, wake_scenes,
+        scheduler_scenes, scope_scenes,         purgatory_scenes,
+        alarm_scenes,     order_scenes,         wake_scenes,
 #ifdef HTW_HAS_JOURNAL
         journal_scenes,   journal_lease_scenes, journal_disk_scenes
 #endif

@@ -13,7 +13,7 @@
 
 /* Ends with a scene without a name. */
 extern const struct scene wake_scenes[], scheduler_scenes[], purgatory_scenes[], alarm_scenes[],
-    order_scenes[];
+    order_scenes[], scope_scenes[];
 extern const struct scene journal_scenes[], journal_lease_scenes[], journal_disk_scenes[];
 
 struct scene_timer {

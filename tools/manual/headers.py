@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 # The order of the manual: what programs need first. Others follow.
-ORDER = ["scheduler", "scheduler_options", "timer", "group", "executor", "loop", "observe", "purgatory", "purgatory_inspect", "threshold",
+ORDER = ["scheduler", "scheduler_options", "timer", "group", "scope", "executor", "loop", "observe", "purgatory", "purgatory_inspect", "threshold",
          "wheel", "wheel_inspect", "base", "backoff", "calendar", "journal", "journal_inspect", "journal_guest", "monitor", "bubble"]
 
 

@@ -31,6 +31,7 @@ var workloads = map[string]workload{
 	"lateness": {10, runLateness},
 	"stall":    {5, runStall},
 	"memory":   {5, runMemory},
+	"scope":    {4, runScope},
 }
 
 func readOptions() *options {

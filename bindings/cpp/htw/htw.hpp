@@ -33,6 +33,7 @@
 #include <htw/cpp/error.hpp>
 #include <htw/cpp/purgatory.hpp>
 #include <htw/cpp/scheduler.hpp>
+#include <htw/cpp/scope.hpp>
 #include <htw/cpp/threshold.hpp>
 #include <htw/cpp/wheel.hpp>
 

@@ -8,10 +8,12 @@ import math
 from types import TracebackType
 from typing import Any, Callable, Optional, Type
 
+from htw._base import Duration, checked, to_ns, to_seconds
+from htw._native import ffi, lib
 from htw._scheduler import Group, Timer
 from htw._scheduler import Scheduler as _Scheduler
 
-__all__ = ["Scheduler"]
+__all__ = ["Scheduler", "left", "timeout"]
 
 
 class Scheduler(_Scheduler):
@@ -67,6 +69,7 @@ class Scheduler(_Scheduler):
     close.__doc__ = _Scheduler.close.__doc__
 
     async def __aenter__(self) -> Scheduler:
+        _scheduler.set(self)
         return self
 
     async def __aexit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
@@ -114,3 +117,111 @@ class Scheduler(_Scheduler):
 def _wake(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+# ---- scopes
+
+_scheduler: contextvars.ContextVar[Scheduler] = contextvars.ContextVar("htw.aio.scheduler")
+_innermost: contextvars.ContextVar[Optional[timeout]] = contextvars.ContextVar("htw.aio.timeout", default=None)
+_entered: dict[Any, timeout] = {}  # by the scope of C, which they keep
+
+
+class timeout:
+    """Ends a block, and all that it awaits, at a deadline that propagates; see htw/scope.h.
+
+    >>> async def main():
+    ...     async with Scheduler():
+    ...         async with timeout(0.05):
+    ...             async with timeout(10):  # has no more than the 50 ms, and arms no timer
+    ...                 print(left() <= 0.05)
+    ...                 await asyncio.sleep(60)
+    >>> asyncio.run(main())
+    Traceback (most recent call last):
+    TimeoutError
+
+    The deadline of a block is its own or that of the block around it, whichever is earlier, also in
+    tasks that were created inside: their blocks end with it. The task is cancelled in the block
+    whose deadline has passed, which raises TimeoutError, as asyncio.timeout() does.
+
+    ``delay``
+        in seconds or a timedelta; ``math.inf``: no deadline of its own.
+    ``scheduler``
+        by default that of the block around it, otherwise the one whose `async with` is around it.
+        If it is given, the deadline is that of this block alone, whatever is around it.
+
+    Use it in the thread of the loop.
+    """
+
+    def __init__(self, delay: Duration, *, scheduler: Optional[Scheduler] = None) -> None:
+        self._delay_ns = to_ns(delay)
+        self._given = scheduler
+        self._interrupts = self._exited = False
+        self._scope: Any = ffi.new("struct htw_scope *")
+
+    async def __aenter__(self) -> timeout:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a timeout is for a task")
+        parent = None if self._given is not None else _innermost.get()
+        scheduler = parent._scheduler if parent is not None else self._given or _scheduler.get(None)
+        if scheduler is None:
+            raise RuntimeError("there is no scheduler around this timeout")
+        self._scheduler: Scheduler = scheduler
+        self._task: asyncio.Task[Any] = task
+        self._loop = asyncio.get_running_loop()
+        self._parent = parent
+        self._cancels = task.cancelling() if hasattr(task, "cancelling") else 0
+        _entered[self._scope] = self
+        why = lib.py_scope_enter(self._scope, scheduler._pointer,
+                                 ffi.NULL if parent is None else parent._scope, self._delay_ns)
+        if why < 0:
+            del _entered[self._scope]
+        if checked(why) != lib.HTW_SCOPE_OPEN:
+            self._end(why)
+        self._token = _innermost.set(self)
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                        traceback: Optional[TracebackType]) -> None:
+        self._exited = True
+        _innermost.reset(self._token)
+        lib.htw_scope_exit(self._scope)
+        del _entered[self._scope]
+        if self._interrupts and lib.htw_scope_cause(self._scope) == lib.HTW_SCOPE_DEADLINE:
+            cancels = self._task.uncancel() if hasattr(self._task, "uncancel") else 0
+            if kind is asyncio.CancelledError and cancels <= self._cancels:
+                raise asyncio.TimeoutError from value
+
+    def _end(self, why: int) -> None:
+        # If the parent has ended it and is in the same task, that is cancelled already.
+        if why != lib.HTW_SCOPE_PARENT or self._parent is None or self._parent._task is not self._task:
+            self._loop.call_soon_threadsafe(self._interrupt)
+
+    def _interrupt(self) -> None:
+        if not self._exited:
+            self._interrupts = True
+            self._task.cancel()
+
+    def left(self) -> float:
+        """How much time is left, in seconds; 0 when the block has ended."""
+        return to_seconds(lib.htw_scope_left_ns(self._scope))
+
+    def shorten(self, delay: Duration) -> None:
+        """Gives the block, and those in it, a deadline that is not later than `delay` from now."""
+        checked(lib.htw_scope_shorten(self._scope, to_ns(delay)))
+
+    @property
+    def expired(self) -> bool:
+        """Whether a deadline has ended the block: its own, or that of a block around it."""
+        return bool(lib.htw_scope_cause(self._scope) == lib.HTW_SCOPE_DEADLINE)
+
+
+def left() -> float:
+    """How much time the innermost timeout has left, in seconds: to pass on to a peer; ``math.inf`` without one."""
+    innermost = _innermost.get()
+    return math.inf if innermost is None else innermost.left()
+
+
+@ffi.def_extern()
+def py_scope_ended(scope: Any, why: int) -> None:
+    _entered[scope]._end(why)

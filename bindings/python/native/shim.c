@@ -22,6 +22,7 @@ static void py_expired(void *object, htw_handle handle, int64_t deadline_ns, int
                        uint64_t missed);
 static void py_ended(void *object);
 static void py_handed_back(void *list, void *object, int64_t deadline_ns);
+static void py_scope_ended(struct htw_scope *scope, int why);
 
 /* Reports an exception as sys.unraisablehook is told of one. Both are id() of objects that the
    caller keeps alive. */
@@ -134,6 +135,15 @@ static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t delay_ns,
     spec.latest_ns = delay_ns;
     spec.site = site;
     return py_schedule_spec(scheduler, &spec, object);
+}
+
+static void scope_ended(struct htw_scope *scope, enum htw_scope_end why) {
+    PY_CALL(py_scope_ended(scope, (int)why));
+}
+
+static int py_scope_enter(struct htw_scope *scope, struct htw_scheduler *scheduler,
+                          struct htw_scope *parent, int64_t delay_ns) {
+    return htw_scope_enter(scope, scheduler, parent, delay_ns, scope_ended);
 }
 
 static int64_t py_group_cancel(struct htw_group *group, void *list) {

@@ -2,6 +2,7 @@
 import asyncio
 import contextvars
 import gc
+import math
 import threading
 import warnings
 import weakref
@@ -139,3 +140,72 @@ def test_coroutine_function_and_missing_loop_are_refused():
         asyncio.run(main())
     with pytest.raises(RuntimeError):
         htw.aio.Scheduler()
+
+
+async def outlasts(delay, **options):
+    """Whether a block is not ended in 10 s."""
+    try:
+        async with htw.aio.timeout(delay, **options):
+            await asyncio.sleep(10)
+    except asyncio.TimeoutError:
+        return False
+    return True
+
+
+def test_timeout_ends_the_block_whose_deadline_has_passed():
+    async def main():
+        async with htw.aio.Scheduler() as scheduler:
+            inner = htw.aio.timeout(1000)
+            with pytest.raises(asyncio.TimeoutError):
+                async with htw.aio.timeout(0.02) as outer:
+                    async with inner:
+                        left = htw.aio.left()
+                        assert inner.left() <= left <= 0.02
+                        assert len(scheduler) == 1  # the inner one arms no timer
+                        await asyncio.sleep(10)
+            assert outer.expired and inner.expired and outer.left() == 0
+            assert not await outlasts(-1) and not await outlasts(0.01)
+            assert htw.aio.left() == math.inf and len(scheduler) == 0
+
+    asyncio.run(main())
+
+
+def test_timeout_propagates_to_tasks_and_can_be_shortened():
+    async def main():
+        async with htw.aio.Scheduler() as other, htw.aio.Scheduler():
+            async with htw.aio.timeout(math.inf) as outer:
+                task = asyncio.create_task(outlasts(1000))
+                apart = asyncio.create_task(outlasts(0.01, scheduler=other))
+                await asyncio.sleep(0)
+                with pytest.raises(asyncio.TimeoutError):
+                    async with htw.aio.timeout(1000) as inner:
+                        inner.shorten(0.01)
+                        await asyncio.sleep(10)
+                assert not outer.expired and not task.done()
+                assert not await apart
+            # The block is over, and so is what was started in it: that was no deadline.
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+
+
+def test_timeout_leaves_the_cancel_of_others_alone():
+    async def sleep():
+        async with htw.aio.timeout(1000):
+            await asyncio.sleep(10)
+
+    async def main():
+        with pytest.raises(RuntimeError):
+            await sleep()
+        async with htw.aio.Scheduler() as scheduler:
+            task = asyncio.create_task(sleep())
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            async with htw.aio.timeout(0.001):
+                pass
+            assert len(scheduler) == 0
+
+    asyncio.run(main())

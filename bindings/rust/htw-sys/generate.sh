@@ -25,7 +25,7 @@ generate() {
         sed 's/rust_HTW_/HTW_/; /^\/\* automatically generated/d; /^$/d'
 }
 
-engine='base log backoff wheel wheel_inspect scheduler_options scheduler timer group executor loop observe'
+engine='base log backoff wheel wheel_inspect scheduler_options scheduler timer group scope executor loop observe'
 engine="$engine purgatory purgatory_inspect threshold"
 echo '// Made by generate.sh from the headers, with rust-bindgen. ./dev rust fails where they differ.'
 if [ "${1:-}" = --layout-tests ]; then

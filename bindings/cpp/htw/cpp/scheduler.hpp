@@ -243,6 +243,8 @@ class scheduler {
     }
 
   private:
+    friend class scope; // which has the exception handler
+
     /* What the callbacks of the library refer to. Does not move with the scheduler. */
     struct hooks {
         exception_handler handler;

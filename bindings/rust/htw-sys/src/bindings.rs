@@ -553,6 +553,56 @@ extern "C" {
         key_size: usize,
     ) -> htw_handle;
 }
+pub const HTW_SCOPE_OPEN: htw_scope_end = 0;
+pub const HTW_SCOPE_DEADLINE: htw_scope_end = 1;
+pub const HTW_SCOPE_CANCELLED: htw_scope_end = 2;
+pub const HTW_SCOPE_PARENT: htw_scope_end = 3;
+pub type htw_scope_end = ::std::os::raw::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct htw__shard {
+    _unused: [u8; 0],
+}
+pub type htw_scope_callback =
+    ::std::option::Option<unsafe extern "C" fn(scope: *mut htw_scope, why: htw_scope_end)>;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct htw_scope {
+    pub _deadline_ns: i64,
+    pub _link: htw__link,
+    pub _shard: *mut htw__shard,
+    pub _callback: htw_scope_callback,
+    pub _timer: htw_handle,
+    pub _depth: u32,
+    pub _state: u32,
+}
+extern "C" {
+    pub fn htw_scope_enter(
+        scope: *mut htw_scope,
+        scheduler: *mut htw_scheduler,
+        parent: *mut htw_scope,
+        delay_ns: i64,
+        callback: htw_scope_callback,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scope_exit(scope: *mut htw_scope) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scope_cancel(scope: *mut htw_scope) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scope_shorten(scope: *mut htw_scope, delay_ns: i64) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scope_left_ns(scope: *const htw_scope) -> i64;
+}
+extern "C" {
+    pub fn htw_scope_why(scope: *const htw_scope) -> htw_scope_end;
+}
+extern "C" {
+    pub fn htw_scope_cause(scope: *const htw_scope) -> htw_scope_end;
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct htw_task {

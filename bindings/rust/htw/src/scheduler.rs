@@ -5,6 +5,7 @@ use crate::group::{cancel_key, Group};
 use crate::observe::Observe;
 use crate::outcome::Outcome;
 use crate::raw::{by_default_new, opaque, setters, sized};
+use crate::scope::{Scope, ScopeEnd};
 use crate::shared::Shared;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
 use crate::timer::{Builder, Timer};
@@ -201,6 +202,27 @@ impl Scheduler {
     /// ```
     pub fn timer(&self) -> Builder<'_> {
         Builder::new(&self.shared)
+    }
+
+    /// Enters a scope: an operation that ends, with all that it starts, after `delay`, or when it is cancelled. With
+    /// [`Duration::MAX`] it has no deadline of its own. The closure is called once when it ends; not if it has ended at once,
+    /// which [`Scope::why`] tells, or is dropped before.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let scheduler = htw::Scheduler::new()?;
+    /// let rpc = scheduler.scope(Duration::from_millis(200), |_| ())?;
+    /// let query = rpc.child(Duration::from_secs(60), |end| println!("{:?}", end))?;
+    /// assert!(query.left() <= Duration::from_millis(200)); // what to pass on
+    /// rpc.cancel();
+    /// assert_eq!((query.why(), query.cause()), (htw::ScopeEnd::Parent, htw::ScopeEnd::Cancelled));
+    /// # Ok::<(), htw::Error>(())
+    /// ```
+    pub fn scope<F>(&self, delay: Duration, ended: F) -> Result<Scope, Error>
+    where
+        F: FnOnce(ScopeEnd) + Send + 'static,
+    {
+        Scope::enter(&self.shared, ptr::null_mut(), delay, ended)
     }
 
     /// Creates a group of timers.

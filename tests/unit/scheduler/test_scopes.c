@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* test_scopes.c - scopes, where one example says more than the histories of tests/model/model_scope.c: refusals, waiting,
+   many children, and what is built of scopes. */
+#include "../../support/child.h"
+#include "scheduler_fixture.h"
+
+#include <htw/backoff.h>
+#include <htw/purgatory.h>
+#include <htw/scope.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* A scope, and what its callback has seen. */
+struct seen {
+    struct htw_scope scope;
+    enum htw_scope_end why;
+    unsigned calls, order;
+    void (*act)(struct seen *self);
+    struct seen *peer;
+    int result;
+};
+
+static unsigned calls; /* of all */
+
+static void note(struct htw_scope *scope, enum htw_scope_end why) {
+    struct seen *self = HTW_CONTAINER_OF(scope, struct seen, scope);
+    self->why = why;
+    self->calls++;
+    self->order = ++calls;
+    if (self->act != NULL)
+        self->act(self);
+}
+
+static int enter(struct scheduler_fixture *f, struct seen *child, struct seen *parent,
+                 int64_t delay_ns) {
+    return htw_scope_enter(&child->scope, f->scheduler, parent != NULL ? &parent->scope : NULL,
+                           delay_ns, note);
+}
+
+#define assert_enters(f, child, parent, delay_ns) \
+    assert_int_equal(enter(f, child, parent, delay_ns), HTW_SCOPE_OPEN)
+
+SCHEDULER_TEST(scope_that_was_not_entered_is_refused) {
+    struct seen zeroed = { .calls = 0 }, child;
+    assert_int_equal(htw_scope_exit(&zeroed.scope), -EINVAL);
+    assert_int_equal(htw_scope_cancel(NULL), -EINVAL);
+    assert_int_equal(htw_scope_left_ns(NULL), 0);
+    assert_int_equal(enter(f, &child, &zeroed, MS), -EINVAL);
+}
+
+/* holds: scope-2 */
+UNIT_TEST(scope_for_whose_timer_there_is_no_room_is_not_entered) {
+    struct scheduler_fixture *f = &scheduler_fixture;
+    struct htw_scheduler_options options = scheduler_options();
+    struct seen root = { .calls = 0 }, child = { .calls = 0 }, tight = { .calls = 0 };
+    options.max_pending = 1;
+    scheduler_open(f, &options, PROBES);
+    assert_enters(f, &root, NULL, 9 * MS);
+    assert_enters(f, &child, &root, HTW_NEVER_NS);
+    assert_int_equal(enter(f, &tight, &root, MS), -EAGAIN);
+    assert_int_equal(htw_scope_shorten(&child.scope, MS), -EAGAIN);
+    assert_int_equal(htw_scope_left_ns(&child.scope), 9 * MS);
+    assert_int_equal(htw_scope_shorten(&root.scope, 5 * MS), HTW_SCOPE_OPEN);
+    assert_int_equal(htw_scope_left_ns(&child.scope), 5 * MS);
+    advance(f, 5 * MS);
+    assert_int_equal(child.why, HTW_SCOPE_PARENT);
+    assert_int_equal(htw_scope_cause(&child.scope), HTW_SCOPE_DEADLINE);
+    f->runs = 1; /* of the timer of a scope */
+    assert_int_equal(htw_scope_exit(&root.scope), HTW_SCOPE_DEADLINE);
+    assert_int_equal(htw_scope_exit(&child.scope), HTW_SCOPE_PARENT);
+    scheduler_teardown();
+}
+
+static void be_inert(void *arg) {
+    struct seen *seen = arg, child;
+    EXPECT(htw_scope_exit(&seen->scope) == -EOWNERDEAD);
+    EXPECT(htw_scope_cancel(&seen->scope) == -EOWNERDEAD);
+    EXPECT(htw_scope_left_ns(&seen->scope) == 0 && seen->calls == 0);
+    EXPECT(htw_scope_enter(&child.scope, scheduler_fixture.scheduler, &seen->scope, 0, note) ==
+           -EOWNERDEAD);
+}
+
+/* holds: scheduler-14 */
+SCHEDULER_TEST(scope_of_the_parent_process_does_nothing) {
+    struct seen seen = { .calls = 0 };
+    assert_enters(f, &seen, NULL, MS);
+    assert_int_equal(child_run(be_inert, &seen, NULL, 0), 0);
+    assert_int_equal(htw_scope_exit(&seen.scope), HTW_SCOPE_OPEN);
+}
+
+/* ---- many */
+
+enum { MANY = 1000 };
+
+static struct seen many[MANY];
+
+/* holds: scope-1, scope-5 */
+SCHEDULER_TEST(scope_with_a_thousand_children_ends_them_newest_first) {
+    struct seen root = { .calls = 0 };
+    memset(many, 0, sizeof(many));
+    calls = 0;
+    assert_enters(f, &root, NULL, HTW_SECOND);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_enters(f, &many[i], &root, (int64_t)i * MS + MS);
+    assert_int_equal(htw_pending(f->scheduler), MANY); /* that of the last is the root's */
+    assert_int_equal(htw_scope_shorten(&root.scope, 500 * MS), HTW_SCOPE_OPEN);
+    assert_int_equal(htw_pending(f->scheduler), 500);
+    assert_int_equal(htw_scope_cancel(&root.scope), HTW_SCOPE_OPEN);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_int_equal(many[i].order, MANY + 1 - i);
+        assert_int_equal(many[i].why, HTW_SCOPE_PARENT);
+        assert_int_equal(htw_scope_exit(&many[i].scope), HTW_SCOPE_PARENT);
+    }
+    assert_int_equal(htw_scope_exit(&root.scope), HTW_SCOPE_CANCELLED);
+    assert_int_equal(htw_pending(f->scheduler), 0);
+}
+
+/* ---- waiting */
+
+static void stay(struct seen *self) {
+    gate_enter(&scheduler_fixture.gate);
+    self->result = 1;
+}
+
+static void *exit_in_thread(void *arg) {
+    struct seen *self = arg;
+    int why = htw_scope_exit(&self->scope);
+    self->result = self->result == 1 ? why : -1;
+    return NULL;
+}
+
+static void *cancel_in_thread(void *arg) {
+    htw_scope_cancel(&((struct seen *)arg)->scope);
+    return NULL;
+}
+
+/* holds: scope-4 */
+SCHEDULER_TEST(scope_exit_waits_for_the_callback_in_another_thread) {
+    struct seen root = { .act = stay };
+    pthread_t canceller, exiter;
+    assert_enters(f, &root, NULL, MS);
+    assert_int_equal(pthread_create(&canceller, NULL, cancel_in_thread, &root), 0);
+    assert_true(gate_await(&f->gate, 1));
+    assert_int_equal(pthread_create(&exiter, NULL, exit_in_thread, &root), 0);
+    for (unsigned i = 0; i < 1000; i++)
+        sched_yield(); /* likely, it waits now */
+    gate_open(&f->gate);
+    pthread_join(exiter, NULL);
+    pthread_join(canceller, NULL);
+    assert_int_equal(root.result, HTW_SCOPE_CANCELLED);
+}
+
+static atomic_int met;
+
+/* Both callbacks run, and each exits the scope of the other. */
+static void exit_peer(struct seen *self) {
+    atomic_fetch_add(&met, 1);
+    while (atomic_load(&met) < 2)
+        sched_yield();
+    self->result = htw_scope_exit(&self->peer->scope);
+}
+
+/* holds: scope-4 */
+SCHEDULER_TEST(scope_exit_notices_a_cycle_of_callbacks_that_wait) {
+    struct seen one = { .act = exit_peer }, two = { .act = exit_peer };
+    pthread_t thread;
+    one.peer = &two;
+    two.peer = &one;
+    atomic_store(&met, 0);
+    assert_enters(f, &one, NULL, HTW_NEVER_NS);
+    assert_enters(f, &two, NULL, HTW_NEVER_NS);
+    assert_int_equal(pthread_create(&thread, NULL, cancel_in_thread, &one), 0);
+    htw_scope_cancel(&two.scope);
+    pthread_join(thread, NULL);
+    assert_true((one.result == -EDEADLK) != (two.result == -EDEADLK));
+    assert_int_equal(htw_scope_exit(&one.scope), HTW_SCOPE_CANCELLED);
+    assert_int_equal(htw_scope_exit(&two.scope), HTW_SCOPE_CANCELLED);
+}
+
+/* ---- what is built of scopes: a request of the purgatory */
+
+struct fetch {
+    struct htw_request request;
+    struct htw_scope scope;
+    struct htw_purgatory *purgatory;
+    unsigned released;
+    enum htw_reason reason;
+};
+
+static void cancel_fetch(struct htw_scope *scope, enum htw_scope_end why) {
+    struct fetch *fetch = HTW_CONTAINER_OF(scope, struct fetch, scope);
+    (void)why;
+    htw_request_cancel(fetch->purgatory, &fetch->request);
+}
+
+static void note_reason(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    HTW_CONTAINER_OF(request, struct fetch, request)->reason = reason;
+}
+
+static void release_fetch(void *context, struct htw_request *request) {
+    struct fetch *fetch = HTW_CONTAINER_OF(request, struct fetch, request);
+    (void)context;
+    htw_scope_exit(&fetch->scope);
+    memset(&fetch->scope, 0xa5, sizeof(fetch->scope)); /* it is not used any more */
+    fetch->released++;
+}
+
+static void submit_fetch(struct scheduler_fixture *f, struct fetch *fetch, struct seen *rpc) {
+    struct htw_key key = { "k", 1 };
+    assert_int_equal(
+        htw_scope_enter(&fetch->scope, f->scheduler, &rpc->scope, HTW_NEVER_NS, cancel_fetch),
+        HTW_SCOPE_OPEN);
+    assert_int_equal(htw_purgatory_try_complete_else_watch(fetch->purgatory, &fetch->request, &key,
+                                                           1, HTW_NEVER_NS),
+                     HTW_WATCHED);
+}
+
+/* holds: scope-1 */
+SCHEDULER_TEST(scope_that_ends_cancels_the_requests_in_it) {
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    struct htw_purgatory *purgatory;
+    options.on_complete = note_reason;
+    options.release = release_fetch;
+    options.shards = 1;
+    assert_int_equal(htw_purgatory_create(&purgatory, f->scheduler, &options), 0);
+    struct seen rpc = { .calls = 0 };
+    struct fetch fetches[2] = { { .purgatory = purgatory }, { .purgatory = purgatory } };
+    assert_enters(f, &rpc, NULL, 5 * MS);
+    submit_fetch(f, &fetches[0], &rpc);
+    submit_fetch(f, &fetches[1], &rpc);
+    assert_int_equal(htw_pending(f->scheduler), 1); /* one timer for all */
+    assert_true(htw_request_complete(purgatory, &fetches[0].request));
+    assert_int_equal(fetches[0].released, 1);
+    advance(f, 5 * MS);
+    f->runs = 1;
+    assert_int_equal(fetches[0].reason, HTW_REASON_COMPLETED);
+    assert_int_equal(fetches[1].reason, HTW_REASON_CANCELLED);
+    assert_int_equal(fetches[1].released, 1);
+    assert_int_equal(htw_scope_exit(&rpc.scope), HTW_SCOPE_DEADLINE);
+    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+}
+
+/* ---- a retry */
+
+struct retry {
+    struct htw_scope operation, pause;
+    struct htw_scheduler *scheduler;
+    struct htw_backoff backoff;
+    unsigned attempts, given_up;
+    int64_t last_ns; /* when the last attempt began */
+};
+
+static void attempt(struct htw_scope *scope, enum htw_scope_end why) {
+    struct retry *retry = HTW_CONTAINER_OF(scope, struct retry, pause);
+    htw_scope_exit(scope);
+    retry->attempts += why == HTW_SCOPE_DEADLINE;
+    retry->last_ns = htw_scheduler_now(retry->scheduler);
+    if (why != HTW_SCOPE_DEADLINE || /* it fails, and the next one is due later */
+        htw_scope_enter(scope, retry->scheduler, &retry->operation,
+                        htw_backoff_next(&retry->backoff), attempt) != HTW_SCOPE_OPEN)
+        retry->given_up++;
+}
+
+/* holds: scope-3 */
+SCHEDULER_TEST(scope_of_a_retry_gives_up_at_the_deadline_of_the_operation) {
+    struct retry retry = { .scheduler = f->scheduler };
+    struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
+    options.initial_ns = 10 * MS;
+    options.jitter = HTW_NO_JITTER;
+    assert_int_equal(htw_backoff_init(&retry.backoff, &options), 0);
+    assert_int_equal(htw_scope_enter(&retry.operation, f->scheduler, NULL, 100 * MS, NULL),
+                     HTW_SCOPE_OPEN);
+    assert_int_equal(htw_scope_enter(&retry.pause, f->scheduler, &retry.operation,
+                                     htw_backoff_next(&retry.backoff), attempt),
+                     HTW_SCOPE_OPEN);
+    advance(f, 99 * MS); /* at 10, 30 and 70 ms; the next one would be at 150 ms */
+    assert_int_equal(retry.attempts, 3);
+    assert_int_equal(retry.last_ns, 70 * MS);
+    assert_int_equal(htw_pending(f->scheduler), 1); /* that of the operation */
+    advance(f, MS);
+    assert_int_equal(retry.attempts, 3);
+    assert_int_equal(retry.given_up, 1);
+    f->runs = 4; /* of the timers of scopes */
+    assert_int_equal(htw_scope_exit(&retry.operation), HTW_SCOPE_DEADLINE);
+}
