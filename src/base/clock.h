@@ -26,6 +26,8 @@ static inline int64_t htw__clock_realtime_ms(void) {
 }
 
 /* Of two instants of one clock. */
+/*@ assigns \nothing;
+    ensures \result == \min(a, b); */
 static inline int64_t htw__clock_earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }

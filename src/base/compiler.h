@@ -61,12 +61,25 @@
 #define HTW__STATIC_ASSERT(condition, name) extern char htw__assert_##name[(condition) ? 1 : -1]
 #endif
 
+/*@ predicate is_set(integer bits, integer number) = (bits & (1 << number)) != 0;
+    predicate is_step(integer n) = n == 32 || n == 16 || n == 8 || n == 4 || n == 2 || n == 1 || n == 0; */
+
 /* The number of the lowest bit that is set. `bits` must not be 0. */
+/*@ requires bits != 0;
+    assigns \nothing;
+    ensures 0 <= \result < 64 && is_set(bits, \result);
+    ensures \forall integer i; 0 <= i < \result ==> !is_set(bits, i); */
 static inline unsigned htw__lowest_bit(uint64_t bits) {
 #if HTW__HAS_BUILTINS
     return (unsigned)__builtin_ctzll(bits);
 #else
     unsigned number = 0;
+    /*@ loop invariant is_step(step) && 0 <= number <= 63 && number + 2 * step <= 64;
+        loop invariant \forall integer i; 0 <= i < number ==> !is_set(\at(bits, Pre), i);
+        loop invariant \forall integer i; number <= i ==> (is_set(\at(bits, Pre), i) <==> is_set(bits, i - number));
+        loop invariant (uint64_t)(bits << (step == 0 ? 63 : 64 - 2 * step)) != 0;
+        loop assigns number, bits, step;
+        loop variant step; */
     for (unsigned step = 32; step > 0; step /= 2) {
         if (bits << (64 - step) == 0) { /* none of the lowest `step` bits is set */
             bits >>= step;
@@ -78,11 +91,19 @@ static inline unsigned htw__lowest_bit(uint64_t bits) {
 }
 
 /* The number of the highest bit that is set. `bits` must not be 0. */
+/*@ requires bits != 0;
+    assigns \nothing;
+    ensures 0 <= \result < 64 && bits >> \result == 1; */
 static inline unsigned htw__highest_bit(uint64_t bits) {
 #if HTW__HAS_BUILTINS
     return 63u - (unsigned)__builtin_clzll(bits);
 #else
     unsigned number = 0;
+    /*@ loop invariant is_step(step) && 0 <= number <= 63 && number + 2 * step <= 64;
+        loop invariant bits != 0 && bits == \at(bits, Pre) >> number;
+        loop invariant bits >> (step == 0 ? 1 : 2 * step) == 0;
+        loop assigns number, bits, step;
+        loop variant step; */
     for (unsigned step = 32; step > 0; step /= 2) {
         if (bits >> step != 0) {
             bits >>= step;
@@ -98,6 +119,9 @@ static inline unsigned htw__highest_bit(uint64_t bits) {
  * with slack meet there, and the clock advances less often. The bit is the highest in which first - 1 and last differ:
  * one multiple of its power lies in the range.
  */
+/*@ requires first <= last;
+    assigns \nothing;
+    ensures first <= \result <= last; */
 static inline uint64_t htw__roundest(uint64_t first, uint64_t last) {
     if (first == 0)
         return 0;

@@ -66,6 +66,10 @@ static inline void htw__histogram_init(struct htw__histogram *histogram) {
     htw__counter_set(&histogram->min, UINT64_MAX);
 }
 
+/*@ assigns \nothing;
+    ensures bound: \result < HTW__HISTOGRAM_BUCKETS;
+    ensures small: value < 64 ==> \result == value;
+    ensures large: value >= 64 ==> value >> (\result / 64 - 1) == 64 + \result % 64; */
 static inline size_t htw__histogram_bucket_of(uint64_t value) {
     /* Values below 128 are not shifted. */
     const uint64_t least_power = UINT64_C(1) << HTW__HISTOGRAM_BUCKET_BITS;
@@ -76,6 +80,10 @@ static inline size_t htw__histogram_bucket_of(uint64_t value) {
 }
 
 /* The bucket of a histogram of powers of two: 0 for 0, i from 2^(i-1) on; the last one of `count` also for all that is greater. */
+/*@ requires count > 0;
+    assigns \nothing;
+    ensures bound: \result < count;
+    ensures power: \result < count - 1 ==> (value == 0 ? \result == 0 : value >> (\result - 1) == 1); */
 static inline size_t htw__power_bucket_of(uint64_t value, size_t count) {
     size_t bucket = value == 0 ? 0 : htw__highest_bit(value) + 1;
     return bucket < count ? bucket : count - 1;

@@ -83,6 +83,8 @@ static inline int64_t htw__tick_ns(const struct htw_scheduler *scheduler, uint64
 }
 
 /* `now` and a delay; HTW_NEVER_NS where the sum does not fit. A negative delay counts as 0. */
+/*@ assigns \nothing;
+    ensures \result == (delay_ns <= 0 ? now : now + delay_ns > INT64_MAX ? HTW_NEVER_NS : now + delay_ns); */
 static inline int64_t htw__after_ns(int64_t now, int64_t delay_ns) {
     int64_t sum;
     if (delay_ns <= 0)
@@ -116,6 +118,8 @@ int64_t htw__own_from_ns(const struct htw_scheduler *scheduler, const struct htw
                          int64_t at_ns);
 
 /* How long until an instant: at least 0; HTW_NEVER_NS where that does not fit. */
+/*@ assigns \nothing;
+    ensures \result == (at_ns == HTW_NEVER_NS || at_ns - now > INT64_MAX ? HTW_NEVER_NS : at_ns <= now ? 0 : at_ns - now); */
 static inline int64_t htw__left_ns(int64_t now, int64_t at_ns) {
     int64_t left;
     if (at_ns == HTW_NEVER_NS)
@@ -126,6 +130,8 @@ static inline int64_t htw__left_ns(int64_t now, int64_t at_ns) {
 }
 
 /* How late it is; at least 0, since the clock may have been set back. */
+/*@ assigns \nothing;
+    ensures \result == (deadline_ns >= now ? 0 : now - deadline_ns > INT64_MAX ? INT64_MAX : now - deadline_ns); */
 static inline int64_t htw__late_ns(int64_t now, int64_t deadline_ns) {
     int64_t late;
     if (deadline_ns >= now)

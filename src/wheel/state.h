@@ -58,6 +58,20 @@ struct htw_wheel {
     struct htw_allocator allocator;
 };
 
+/*@ predicate has_shape(struct htw_wheel *wheel) =
+        \valid_read(wheel) && 1 <= wheel->mask < HTW_WHEEL_SIZE_MAX && 1 <= wheel->level_max <= HTW_WHEEL_LEVELS_MAX &&
+        wheel->levels[0].shift == 0 && wheel->levels[wheel->level_max - 1].reach == UINT64_MAX &&
+        (UINT64_MAX >> wheel->levels[wheel->level_max - 1].shift) <= wheel->mask &&
+        (\forall integer i; 0 <= i < wheel->level_max ==>
+            0 <= wheel->levels[i].shift < 64 && wheel->levels[i].width == 1 << wheel->levels[i].shift) &&
+        (\forall integer i; 0 < i < wheel->level_max ==>
+            wheel->levels[i - 1].reach == wheel->mask << wheel->levels[i - 1].shift &&
+            wheel->levels[i].width == (wheel->mask + 1) << wheel->levels[i - 1].shift) &&
+        (\forall integer i; 0 <= i < wheel->level_max - 1 ==>
+            wheel->levels[i].reach == wheel->mask << wheel->levels[i].shift);
+    predicate in_window(integer clock, integer deadline, integer shift, integer mask) =
+        (deadline >> shift) - (clock >> shift) <= mask; */
+
 /* Public calls answer NULL. With check_level 1 they end the process for a wheel that was destroyed. A macro, so that
    without that the code is that of the comparison. */
 #if HTW_CHECK_LEVEL >= 1
@@ -74,6 +88,9 @@ static inline struct htw_timer *htw__timer_of(struct htw__link *link) {
     return HTW_CONTAINER_OF(link, struct htw_timer, _link);
 }
 
+/*@ requires has_shape(wheel) && level < wheel->level_max;
+    assigns \nothing;
+    ensures \result <= wheel->mask; */
 static inline uint32_t htw__wheel_slot(const struct htw_wheel *wheel, unsigned level,
                                        uint64_t deadline) {
     return (uint32_t)(deadline >> wheel->levels[level].shift) & wheel->mask;
@@ -102,6 +119,9 @@ static inline uint64_t htw__wheel_scheduled(const struct htw_wheel *wheel) {
 
 /* Whether a deadline is in the window of a level: `size` buckets, from the one in which the clock is.
    The deadline is not before the clock. */
+/*@ requires has_shape(wheel) && shift < 64 && deadline >= wheel->clock;
+    assigns \nothing;
+    ensures \result <==> in_window(wheel->clock, deadline, shift, wheel->mask); */
 static inline bool htw__wheel_window_holds(const struct htw_wheel *wheel, unsigned shift,
                                            uint64_t deadline) {
     return (deadline >> shift) - (wheel->clock >> shift) <= wheel->mask;
@@ -109,10 +129,19 @@ static inline bool htw__wheel_window_holds(const struct htw_wheel *wheel, unsign
 
 /* The lowest level whose window holds a deadline; it may not exist. The deadline is after the clock and is
    not HTW_NEVER_TICK. A delay of less than a bucket may still be in the window of the level below. */
+/*@ requires has_shape(wheel) && deadline > wheel->clock;
+    assigns \nothing;
+    ensures level: \exists integer i; 0 <= i < wheel->level_max && \result == &wheel->levels[i];
+    ensures holds: in_window(wheel->clock, deadline, \result->shift, wheel->mask);
+    ensures lowest: \result != &wheel->levels[0] ==> !in_window(wheel->clock, deadline, (\result - 1)->shift, wheel->mask); */
 static inline const struct htw__level *htw__wheel_level_for(const struct htw_wheel *wheel,
                                                             uint64_t deadline) {
     uint64_t delay = deadline - wheel->clock;
     const struct htw__level *level = wheel->levels;
+    /*@ loop invariant \exists integer i; 0 <= i < wheel->level_max && level == &wheel->levels[i] &&
+            (i > 0 ==> delay > wheel->levels[i - 1].reach);
+        loop assigns level;
+        loop variant &wheel->levels[wheel->level_max] - level; */
     while (delay > level->reach)
         level++;
     return HTW__UNLIKELY(delay < level->width) &&

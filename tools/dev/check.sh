@@ -11,6 +11,8 @@ help_check() {
                     break each LAYER (or all) in 40 small ways, or N: which do its tests not notice?
   mutate permanent [WORD]...
                     each mistake of permanent.txt and planted.txt, or those with WORD: the named test must fail
+  proof wp          prove the contracts of the sources by Frama-C (docs/proof.md)
+  proof mistakes    make each mistake of tests/proof/mistakes.txt: a goal must fail
   fuzz [SECONDS]    fuzz each input from outside for 60 seconds, or SECONDS (tests/fuzz)
   fuzz keep         store the inputs that these runs have found, where they reach more
   instructions [--accept]
@@ -44,6 +46,21 @@ verb_mutate() {
         return
     fi
     python3 tests/mutate/mutate.py "$@"
+}
+
+# Why3 keeps what it knows of the provers in a file, which is made anew: not that of the user.
+verb_proof() {
+    need "$proof_packages"
+    mkdir -p build/proof
+    WHY3CONFIG=$PWD/build/proof/${1:-wp}.conf
+    export WHY3CONFIG
+    rm -f "$WHY3CONFIG"
+    why3 config detect >build/proof/provers.log 2>&1 || fail 'proof: see build/proof/provers.log'
+    case ${1:-wp} in
+    wp) python3 -B tests/proof/proof.py . wp ;;
+    mistakes) python3 -B tests/proof/proof.py . mistakes build/proof ;;
+    *) fail "proof: no such proof: $1" ;;
+    esac
 }
 
 # What sources and documents say is checked by programs of tests/api/, which are tests.

@@ -28,6 +28,7 @@ analyze_packages="$build_packages $calendar_packages $journal_packages $relay_pa
 jemalloc_packages="$test_packages libjemalloc-dev"
 valgrind_packages="$test_packages valgrind"
 detector_packages="$build_packages g++ clang libclang-rt-dev valgrind gdb binutils"
+proof_packages='python3 gcc libc6-dev frama-c-base why3 z3 cvc4'
 coverage_packages="$test_packages clang-19 llvm-19 libclang-rt-19-dev"
 demo_packages="$build_packages mawk"
 man_packages='python3-myst-parser python3-sphinx'

@@ -182,3 +182,25 @@ WHEEL_TEST(wheel_check_finds_a_wrong_count_of_timers, 8, 100, false, TIMERS) {
     assert_breaks(f, 9, f->wheel->cancelled, f->wheel->cancelled + 1);
     assert_breaks(f, 9, f->wheel->expired, f->wheel->expired + TIMERS);
 }
+
+/* has_shape() of state.h, from which the level of a deadline is proved: docs/proof.md. These are all sizes. */
+UNIT_TEST(wheel_of_any_size_has_the_shape_that_the_proof_assumes) {
+    for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
+        struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+        options.size = size;
+        struct htw_wheel *wheel;
+        assert_int_equal(htw_wheel_create(&wheel, &options), 0);
+        const struct htw__level *levels = wheel->levels, *last = &levels[wheel->level_max - 1];
+        assert_true(wheel->mask == size - 1 && levels[0].shift == 0);
+        assert_true(last->reach == UINT64_MAX && UINT64_MAX >> last->shift <= wheel->mask);
+        for (unsigned i = 0; i < wheel->level_max; i++) {
+            assert_true(levels[i].shift < 64 && levels[i].width == UINT64_C(1) << levels[i].shift);
+            if (&levels[i] == last)
+                continue;
+            uint64_t reach = (uint64_t)wheel->mask << levels[i].shift;
+            assert_true(levels[i].reach == reach && reach >> levels[i].shift == wheel->mask);
+            assert_true(levels[i + 1].width == reach + levels[i].width);
+        }
+        htw_wheel_destroy(wheel);
+    }
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Proves the contracts of the sources, by WP of Frama-C, and the lemmas about bits, by z3.
+
+usage: proof.py ROOT wp                 prints each goal that was not proved, and `N of N goals`; fails if one was not
+       proof.py ROOT mistakes FOLDER    makes each mistake of mistakes.txt, and of planted.txt in a proved file, in a copy in
+                                        FOLDER; fails unless a goal fails each time
+
+Each part is a file of this folder, which includes the sources, and the functions that are proved. It is the code for any
+compiler (HTW_NO_BUILTINS): the unit tests compare the built-in functions of compilers with it.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import bitvectors
+
+PARTS = {  # the functions that are proved, and the files that they are in
+    'bits': (['htw__lowest_bit', 'htw__highest_bit', 'htw__roundest'], ['src/base/compiler.h']),
+    'bitmap': (['htw__bitmap_has', 'htw__bitmap_add', 'htw__bitmap_remove', 'htw__bitmap_next'], ['src/base/bitmap.h']),
+    'histogram': (['htw__histogram_bucket_of', 'htw__power_bucket_of'], ['src/base/histogram.h']),
+    'times': (['add_overflow', 'sub_overflow', 'htw__after_ns', 'htw__left_ns', 'htw__late_ns', 'htw__clock_earlier'],
+              ['src/scheduler/clocks.h', 'src/base/clock.h']),
+    'wheel': (['htw__wheel_slot', 'htw__wheel_window_holds', 'htw__wheel_level_for'], ['src/wheel/state.h']),
+}
+OF_BITS = {'shifts.h': 136, 'bits.h': 136, 'masks.h': 136, 'histogram.h': 136, 'windows.h': 80}  # the size of their numbers, in bits
+OF_WP = {'bitmap': 'members.h', 'wheel': 'levels.h'}
+FRAMA_C = ['frama-c', '-c11', '-machdep', 'gcc_x86_64', '-cpp-extra-args=-DHTW_NO_BUILTINS -U__SIZEOF_INT128__ -D_GNU_SOURCE -Iinclude',
+           '-wp', '-wp-rte', '-wp-split', '-wp-prover', 'cvc4,z3', '-wp-par', '2', '-wp-cache', 'none']
+
+
+# For a goal, on a loaded machine; none takes more than 4 alone.
+TIMEOUT_S = 60
+TIMEOUT_OF_MISTAKES_S = 20
+
+
+def fail(text):
+    sys.exit(f'proof.py: {text}')
+
+
+def run_wp(root, part, select, first_only):
+    """Returns the numbers of goals that were proved, and of all. `first_only`: ends with the first that was not."""
+    timeout = ['-wp-timeout', str(TIMEOUT_OF_MISTAKES_S if first_only else TIMEOUT_S)]
+    process = subprocess.Popen([*FRAMA_C, *timeout, *select, f'tests/proof/{part}.c'], cwd=root, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True,
+                               env={**os.environ, 'PWD': str(root)})  # by which Frama-C finds files
+    output = []
+    for line in process.stdout:
+        output.append(line)
+        if '[Failed]' in line:
+            if first_only:
+                process.kill()
+                process.wait()
+                return 0, 1
+            print(line.rstrip())
+    process.wait()
+    found = re.search(r'Proved goals: +(\d+) / (\d+)', ''.join(output))
+    if process.returncode != 0 or found is None:
+        fail(f'Frama-C has failed:\n{"".join(output[-10:])}')
+    return tuple(map(int, found.groups()))
+
+
+def prove(root, part, first_only=False):
+    proved, goals = run_wp(root, part, ['-wp-fct', ','.join(PARTS[part][0])], first_only)
+    if part in OF_WP:
+        names = re.findall(r'lemma (\w+)', (root / 'tests/proof' / OF_WP[part]).read_text())
+        more = run_wp(root, part, ['-wp-prop', ','.join(names)], first_only)
+        proved, goals = proved + more[0], goals + more[1]
+    return proved, goals
+
+
+def prove_bits(root):
+    proved = goals = 0
+    for name, size in OF_BITS.items():
+        for lemma, variables, formula in bitvectors.lemmas((root / 'tests/proof' / name).read_text()):
+            goals += 1
+            if bitvectors.is_proved(size, variables, formula):
+                proved += 1
+            else:
+                print(f'[z3] the lemma {lemma} of {name} was not proved')
+    return proved, goals
+
+
+def prove_all(root):
+    started = time.monotonic()
+    results = {part: prove(root, part) for part in PARTS}
+    results['lemmas about bits'] = prove_bits(root)
+    for part, (proved, goals) in results.items():
+        print(f'{part}: {proved} of {goals}')
+    proved, goals = (sum(numbers) for numbers in zip(*results.values()))
+    print(f'{proved} of {goals} goals in {time.monotonic() - started:.0f} s')
+    return proved == goals
+
+
+def read_mistakes(root, path):
+    above = {}
+    for block in (root / path).read_text().split('\n\n'):
+        lines = [line.split(None, 1) for line in block.splitlines() if line and not line.startswith('#')]
+        if lines:
+            row = {**above, **dict(lines)}
+            above = {'FILES': row['FILES']}
+            yield row
+
+
+def makes_a_goal_fail(copy, row):
+    """Whether the mistake is noticed."""
+    part = next(part for part, (_, files) in PARTS.items() if row['FILES'] in files)
+    path = copy / row['FILES']
+    text = path.read_text()
+    if text.count(row['OLD']) != 1:
+        fail(f'not once in {row["FILES"]}: {row["OLD"]}')
+    try:
+        path.write_text(text.replace(row['OLD'], row['NEW']))
+        proved, goals = prove(copy, part, first_only=True)
+    finally:
+        path.write_text(text)
+    print(f'{"SURVIVED" if proved == goals else "noticed "}  {row["FILES"]}: {row["WHAT"]}', flush=True)
+    return proved < goals
+
+
+def make_mistakes(root, folder):
+    copy = folder / 'source'
+    shutil.rmtree(copy, ignore_errors=True)
+    for name in ('src', 'include', 'tests/proof'):
+        shutil.copytree(root / name, copy / name)
+    rows = list(read_mistakes(root, 'tests/proof/mistakes.txt'))
+    proved_files = {name for _, files in PARTS.values() for name in files}
+    rows += [row for row in read_mistakes(root, 'tests/mutate/planted.txt') if row['FILES'] in proved_files]
+    for part in PARTS:
+        if len(set(prove(copy, part, first_only=True))) != 1:
+            fail(f'{part} is not proved without any mistake')
+    noticed = sum([makes_a_goal_fail(copy, row) for row in rows])
+    print(f'{noticed} of {len(rows)} mistakes noticed')
+    return noticed == len(rows)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    if sys.argv[2:] == ['wp']:
+        return 0 if prove_all(root) else 1
+    if len(sys.argv) == 4 and sys.argv[2] == 'mistakes':
+        return 0 if make_mistakes(root, pathlib.Path(sys.argv[3]).resolve()) else 1
+    sys.exit(__doc__)
+
+
+sys.exit(main())
