@@ -191,9 +191,10 @@ def describe_calendar():
                     compiled(BUNDLE.rglob("calendar/*.c*"), *OPTIONAL["calendar"][2]), describe_native())
 
 
-# What the sources of the journal use of libhtw, as its shared library. Without state of the process.
+# What the sources of the journal use of libhtw, as its shared library. Their state of the process is the log function, which
+# nothing here sets.
 JOURNAL_USES = ("base/alloc", "base/annotate", "base/backoff", "base/base", "base/clock", "base/fork",
-                "base/heap", "base/key_table", "base/lock", "base/random", "base/user_code",
+                "base/heap", "base/key_table", "base/lock", "base/log", "base/random", "base/user_code",
                 "observe/distribution", "observe/metrics", "port/alloc_system", "port/posix", "port/system_linux")
 
 
