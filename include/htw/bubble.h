@@ -14,8 +14,9 @@
  *  - mutexes, joins, read-write locks and barriers without timeouts; read(), write(), accept(), connect(), send(), recv()
  *    and their variants, on eventfds and timerfds, and on pipes and sockets whose other end is in this process. These are
  *    found in /proc, which takes some 0.2 ms.
+ * A pair of sockets of AF_UNIX counts as inside this process if it made them. Descriptors above 1023 are not looked at.
  * A socket that listens or has no peer, a signalfd and a wait for signals do not stop time either, but such a wait is no
- * deadlock. Signals interrupt waits, and pthread_cancel() ends them.
+ * deadlock. Signals interrupt waits; pthread_cancel() acts when they end.
  *
  * Simulated clocks: those of clock_gettime(), gettimeofday(), time() and timespec_get(), but not CPU time.
  *

@@ -59,10 +59,6 @@ bool bubble_is_inside(void) {
 
 /* ---- waiting and waking */
 
-static void changed(void) {
-    atomic_fetch_add_explicit(&bubble.changes, 1, memory_order_relaxed);
-}
-
 void bubble_wait_begin(const struct bubble_wait *wait) {
     bubble_self->wait = *wait;
     bubble_self->turn = ++bubble.turns;
@@ -73,9 +69,14 @@ void bubble_wait_begin(const struct bubble_wait *wait) {
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-void bubble_wait_drop(struct bubble_thread *thread) {
+static void leave_object(struct bubble_thread *thread) {
     thread->state = RUNS;
     atomic_fetch_sub(&awaiting, thread->wait.object != NULL);
+}
+
+void bubble_wait_drop(void) {
+    leave_object(bubble_self);
+    bubble_unlock();
 }
 
 /* Otherwise no descriptor was left for it, or the program has closed it. */
@@ -92,9 +93,8 @@ void bubble_resume(struct bubble_thread *thread, enum bubble_outcome outcome) {
     thread->outcome = outcome;
     thread->state = RUNS;
     bubble.running++;
-    changed();
     if (was == PARKED) {
-        bubble_wait_drop(thread);
+        leave_object(thread);
         atomic_store(&thread->go, 1);
         REAL(syscall)(SYS_futex, &thread->go, FUTEX_WAKE_PRIVATE, 1);
     } else if (was == POLLS) {
@@ -104,7 +104,7 @@ void bubble_resume(struct bubble_thread *thread, enum bubble_outcome outcome) {
 
 /* Gives up the lock. */
 static void stop_running(void) {
-    changed();
+    bubble_self->place = INSIDE;
     if (--bubble.running == 0)
         bubble_pass_on();
     bubble_unlock();
@@ -118,32 +118,20 @@ static void run_again(enum bubble_outcome outcome) {
     bubble_unlock();
 }
 
-static void end_cancelled(void *unused) {
-    (void)unused;
-    run_again(INTERRUPTED);
-}
-
-/* futex() or ppoll(), whose fourth argument is `last`. Only here a cancellation acts, also one that came before. */
-static long sleep_in(long number, void *what, long how, const void *last) {
-    int type;
-    long result;
-    pthread_cleanup_push(end_cancelled, NULL);
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type); /* NOLINT: as glibc does */
-    result = REAL(syscall)(number, what, how, 0, last, sizeof(uint64_t));
-    pthread_setcanceltype(type, NULL);
-    pthread_cleanup_pop(0);
-    return result;
-}
-
 /* Any signal ends a wait that has a deadline, even if its action is SA_RESTART. So the kernel gets one, too: a time that
    never comes. */
 enum bubble_outcome bubble_wait_end(void) {
     const struct timespec last = { .tv_sec = INT64_C(1) << 40 };
     bool has_deadline = bubble_self->wait.deadline_ns != NEVER;
+    /* Other threads may run until this one returns. */
+    if (bubble_self->wait.deadline_ns <= bubble_now_ns()) {
+        bubble_wait_drop();
+        return TIMED_OUT;
+    }
     stop_running();
     while (atomic_load(&bubble_self->go) == 0)
-        if (sleep_in(SYS_futex, &bubble_self->go, FUTEX_WAIT_PRIVATE,
-                     has_deadline ? &last : NULL) != 0 &&
+        if (REAL(syscall)(SYS_futex, &bubble_self->go, FUTEX_WAIT_PRIVATE, 0,
+                          has_deadline ? &last : NULL) != 0 &&
             errno == EINTR)
             run_again(INTERRUPTED);
     return bubble_self->outcome;
@@ -190,7 +178,7 @@ enum bubble_outcome bubble_wait_for_fds(const struct bubble_wait *wait, struct p
     self->fd_count = count;
     self->state = POLLS;
     stop_running();
-    long ready = sleep_in(SYS_ppoll, fds, (long)count + 1, mask);
+    long ready = REAL(syscall)(SYS_ppoll, fds, (long)count + 1, NULL, mask, sizeof(uint64_t));
     run_again(ready < 0 ? INTERRUPTED : WOKEN);
     require_kick(read(self->kick, &kicks, sizeof(kicks)) > 0); /* of whoever has resumed it */
     return self->outcome;
@@ -219,12 +207,8 @@ static bool has_deadline(const struct bubble_thread *thread) {
 
 static enum bubble_place worst_place(void) {
     enum bubble_place worst = INSIDE;
-    for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next) {
-        if (thread->state == BLOCKED)
-            worst = bubble_worse(worst, thread->place);
-        for (nfds_t i = 0; thread->state == POLLS && i < thread->fd_count; i++)
-            worst = bubble_worse(worst, bubble_place_of(thread->fds[i].fd));
-    }
+    for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
+        worst = bubble_worse(worst, bubble_place_of_thread(thread));
     return worst;
 }
 

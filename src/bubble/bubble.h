@@ -28,7 +28,8 @@
 
 #define NEVER INT64_MAX
 #define SECOND INT64_C(1000000000)
-#define CLOCKS 12 /* of Linux, by their numbers */
+#define FDS_MAX 1024 /* descriptors that are looked at */
+#define CLOCKS 12    /* of Linux, by their numbers */
 
 enum bubble_state {
     RUNS,
@@ -46,12 +47,11 @@ struct bubble_wait {
     const char *call;
     const volatile void *object; /* NULL: none */
     int64_t deadline_ns;         /* of bubble_now_ns() */
-    const void *code;            /* that called */
 };
 
-#define WAIT(of_object, until_ns)                                  \
-    (struct bubble_wait) {                                         \
-        __func__, of_object, until_ns, __builtin_return_address(0) \
+#define WAIT(of_object, until_ns)     \
+    (struct bubble_wait) {            \
+        __func__, of_object, until_ns \
     }
 
 /* A member of the bubble. */
@@ -61,7 +61,6 @@ struct bubble_thread {
     void *argument;
     pthread_t pthread;
     pid_t tid;
-    unsigned number;
     enum bubble_state state;
     enum bubble_outcome outcome;
     struct bubble_wait wait;
@@ -69,19 +68,17 @@ struct bubble_thread {
     _Atomic uint32_t go; /* PARKED: what it sleeps on */
     struct pollfd *fds;  /* POLLS */
     nfds_t fd_count;
-    int kick, fd;   /* POLLS: an eventfd that ends it, or -1; BLOCKED: the descriptor, or -1 */
-    int stat_fd;    /* of /proc, which says whether it sleeps; -1: not open */
-    int64_t cpu_ns; /* BLOCKED: its CPU time */
-    enum bubble_place place; /* BLOCKED */
+    int kick;                /* POLLS: an eventfd that ends it, or -1 */
+    int64_t cpu_ns;          /* BLOCKED: its CPU time */
+    enum bubble_place place; /* BLOCKED: who can end it; otherwise INSIDE */
     uint64_t readings, jump; /* of clocks since this jump */
-    const void *reader;
 };
 
 struct bubble {
     struct bubble_thread *threads;
-    unsigned members, running, numbers;
+    unsigned members, running;
     uint64_t turns;
-    _Atomic uint64_t jumps, changes;    /* of time, of what threads do */
+    _Atomic uint64_t jumps;             /* of time */
     _Atomic int64_t now_ns;             /* the monotonic clock */
     int64_t began_ns, ahead_ns[CLOCKS]; /* how far each clock is ahead of it */
     bool has_watcher, wants_watcher;
@@ -99,9 +96,10 @@ void bubble_unlock(void);
 /* A thread that sleeps on this futex is about to have the lock. */
 bool bubble_is_lock(unsigned long address);
 
-/* A wait: after bubble_wait_begin(), under the lock, the thread tries once more; then bubble_wait_end() gives up the lock. */
+/* A wait: after bubble_wait_begin(), under the lock, the thread tries once more; then bubble_wait_end() gives up the lock, or
+   bubble_wait_drop(), without having waited. */
 void bubble_wait_begin(const struct bubble_wait *wait);
-void bubble_wait_drop(struct bubble_thread *thread);
+void bubble_wait_drop(void);
 enum bubble_outcome bubble_wait_end(void);
 /* Until one of the descriptors is ready; `fds` has room for one more. */
 enum bubble_outcome bubble_wait_for_fds(const struct bubble_wait *wait, struct pollfd *fds,
@@ -112,7 +110,7 @@ unsigned bubble_wake(const volatile void *object, unsigned count);
 
 /* The following are called under the lock. */
 void bubble_resume(struct bubble_thread *thread, enum bubble_outcome outcome);
-/* No thread runs. Returns whether it is a deadlock, unless one of them is about to be cancelled. */
+/* No thread runs. Returns whether it is a deadlock. */
 bool bubble_pass_on(void);
 /* When the first timeout is due; NEVER: none. */
 int64_t bubble_next_ns(void);
@@ -122,7 +120,6 @@ void bubble_report(const char *title);
 void bubble_begin_time(void);
 int64_t bubble_now_ns(void);
 bool bubble_is_simulated(clockid_t clock);
-int64_t bubble_after_ns(int64_t delay_ns);
 int64_t bubble_after(const struct timespec *delay); /* NULL: never */
 int64_t bubble_deadline_ns(clockid_t clock, const struct timespec *at);
 int64_t bubble_ns_of(const struct timespec *time);
@@ -140,6 +137,7 @@ const struct bubble_thread *bubble_joined_at(unsigned long address);
 void bubble_start_watcher(void);
 
 enum bubble_place bubble_place_of(int fd);
+enum bubble_place bubble_place_of_thread(const struct bubble_thread *thread);
 static inline enum bubble_place bubble_worse(enum bubble_place one, enum bubble_place other) {
     return one > other ? one : other;
 }

@@ -6,7 +6,6 @@
 #include <sys/time.h>
 
 #define READINGS_FEW 10000u
-#define READINGS_MAX 10000000u /* some tenths of a second of nothing else */
 
 int64_t bubble_ns_of(const struct timespec *time) {
     return time->tv_sec >= NEVER / SECOND ? NEVER : time->tv_sec * SECOND + time->tv_nsec;
@@ -48,82 +47,73 @@ int64_t bubble_now_ns(void) {
     return read_ns(CLOCK_MONOTONIC);
 }
 
-int64_t bubble_after_ns(int64_t delay_ns) {
+static int64_t after_ns(int64_t delay_ns) {
     int64_t now_ns = bubble_now_ns();
     return delay_ns >= NEVER - now_ns ? NEVER : now_ns + (delay_ns > 0 ? delay_ns : 0);
 }
 
 int64_t bubble_after(const struct timespec *delay) {
-    return delay == NULL ? NEVER : bubble_after_ns(bubble_ns_of(delay));
+    return delay == NULL ? NEVER : after_ns(bubble_ns_of(delay));
 }
 
 int64_t bubble_deadline_ns(clockid_t clock, const struct timespec *at) {
     int64_t at_ns = bubble_ns_of(at);
-    return at_ns == NEVER ? NEVER : bubble_after_ns(at_ns - read_ns(clock));
+    return at_ns == NEVER ? NEVER : after_ns(at_ns - read_ns(clock));
 }
 
 /* ---- reading */
 
-/* Some loops end when the time is later than it was: that of multiprocessing.connection in Python. */
-static void move_a_little(void) {
+/* A thread that reads clocks until some time has come reads them for ever. But some loops end when the time is later than it
+   was, as that of multiprocessing.connection in Python. */
+static void move_a_little(struct bubble_thread *self) {
+    uint64_t jump = atomic_load_explicit(&bubble.jumps, memory_order_relaxed);
+    self->readings = self->jump == jump ? self->readings + 1 : 1;
+    self->jump = jump;
+    if (self->readings % READINGS_FEW != 0)
+        return;
     bubble_lock();
     if (bubble_next_ns() - 1 > atomic_load(&bubble.now_ns))
         atomic_fetch_add(&bubble.now_ns, 1);
     bubble_unlock();
 }
 
-/* A thread that reads clocks until some time has come reads them for ever. */
-static struct timespec read_for(clockid_t clock, const void *reader) {
-    struct bubble_thread *self = bubble_self;
-    uint64_t jump = atomic_load_explicit(&bubble.jumps, memory_order_relaxed);
-    if (self == NULL)
-        return bubble_timespec_of(read_ns(clock));
-    self->readings = self->jump == jump ? self->readings + 1 : 1;
-    self->jump = jump;
-    self->reader = reader;
-    if (self->readings % READINGS_FEW == 0)
-        move_a_little();
-    if (self->readings == READINGS_MAX) {
-        bubble_lock();
-        bubble_report(
-            "a thread reads clocks all the time: time passes only while all threads wait");
-        bubble_unlock();
-    }
+static struct timespec read_time(clockid_t clock) {
+    if (bubble_self != NULL)
+        move_a_little(bubble_self);
     return bubble_timespec_of(read_ns(clock));
 }
 
 INSTEAD(int, clock_gettime, (clockid_t clock, struct timespec *ret_time), (clock, ret_time),
-        !bubble_is_simulated(clock), (*ret_time = read_for(clock, __builtin_return_address(0)), 0))
+        !bubble_is_simulated(clock), (*ret_time = read_time(clock), 0))
 
-INSTEAD(int, timespec_get, (struct timespec * ret_time, int base), (ret_time, base),
-        base != TIME_UTC, (*ret_time = read_for(CLOCK_REALTIME, __builtin_return_address(0)), base))
-
-static struct timeval timeval_of(struct timespec time) {
-    return (struct timeval) { .tv_sec = time.tv_sec, .tv_usec = time.tv_nsec / 1000 };
+/* TIME_UTC is the only base that glibc knows. */
+PUBLIC int timespec_get(struct timespec *ret_time, int base) {
+    return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, ret_time) == 0 ? base : 0;
 }
 
-INSTEAD(int, gettimeofday, (struct timeval *restrict ret_time, void *restrict zone),
-        (ret_time, zone), false,
-        (*ret_time = timeval_of(read_for(CLOCK_REALTIME, __builtin_return_address(0))), 0))
+PUBLIC int gettimeofday(struct timeval *restrict ret_time, void *restrict zone) {
+    (void)zone;
+    const struct timespec now = read_time(CLOCK_REALTIME);
+    *ret_time = (struct timeval) { .tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000 };
+    return 0;
+}
 
-static time_t give(time_t now, time_t *ret_time) {
+PUBLIC time_t time(time_t *ret_time) {
+    time_t now = read_time(CLOCK_REALTIME).tv_sec;
     if (ret_time != NULL)
         *ret_time = now;
     return now;
 }
 
-INSTEAD(time_t, time, (time_t * ret_time), (ret_time), false,
-        give(read_for(CLOCK_REALTIME, __builtin_return_address(0)).tv_sec, ret_time))
-
 /* ---- sleeping */
 
 /* 0 or EINTR. */
 static int sleep_until(const struct bubble_wait *wait, struct timespec *ret_rest) {
-    if (wait->deadline_ns <= bubble_now_ns())
-        return 0;
     bubble_lock();
     bubble_wait_begin(wait);
-    if (bubble_wait_end() != INTERRUPTED)
+    enum bubble_outcome outcome = bubble_wait_end();
+    pthread_testcancel();
+    if (outcome != INTERRUPTED)
         return 0;
     if (ret_rest != NULL)
         *ret_rest = bubble_timespec_of(wait->deadline_ns - bubble_now_ns());
@@ -138,24 +128,20 @@ INSTEAD(int, clock_nanosleep,
             ? sleep_until(&WAIT(NULL, bubble_deadline_ns(clock, time)), NULL)
             : sleep_until(&WAIT(NULL, bubble_after(time)), ret_rest))
 
-/* The result of those that set errno. */
-static int with_errno(int error) {
-    errno = error != 0 ? error : errno;
-    return error == 0 ? 0 : -1;
+PUBLIC int nanosleep(const struct timespec *delay, struct timespec *ret_rest) {
+    int error = clock_nanosleep(CLOCK_REALTIME, 0, delay, ret_rest);
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
 }
 
-INSTEAD(int, nanosleep, (const struct timespec *delay, struct timespec *ret_rest),
-        (delay, ret_rest), !bubble_is_inside() || !bubble_is_valid(delay),
-        with_errno(sleep_until(&WAIT(NULL, bubble_after(delay)), ret_rest)))
-
-INSTEAD(int, usleep, (useconds_t delay_us), (delay_us), !bubble_is_inside(),
-        with_errno(sleep_until(&WAIT(NULL, bubble_after_ns(delay_us *INT64_C(1000))), NULL)))
-
-static unsigned sleep_for(const struct bubble_wait *wait) {
-    struct timespec rest = { 0 };
-    sleep_until(wait, &rest);
-    return (unsigned)rest.tv_sec + (rest.tv_nsec > 0);
+PUBLIC int usleep(useconds_t delay_us) {
+    const struct timespec delay = bubble_timespec_of(delay_us * INT64_C(1000));
+    return nanosleep(&delay, NULL);
 }
 
-INSTEAD(unsigned, sleep, (unsigned seconds), (seconds), !bubble_is_inside(),
-        sleep_for(&WAIT(NULL, bubble_after_ns(seconds *SECOND))))
+PUBLIC unsigned sleep(unsigned seconds) {
+    struct timespec rest = { .tv_sec = seconds };
+    return nanosleep(&rest, &rest) == 0 ? 0 : (unsigned)rest.tv_sec;
+}

@@ -23,23 +23,17 @@ static clockid_t clock_of(const pthread_cond_t *cond) {
     return (cond->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 
-static void lock(void *mutex) {
-    pthread_mutex_lock(mutex);
-}
-
 static int wait_until(pthread_mutex_t *mutex, const struct bubble_wait *wait) {
-    enum bubble_outcome outcome;
     bubble_lock();
     bubble_wait_begin(wait);
     int result = pthread_mutex_unlock(mutex);
     if (result != 0) {
-        bubble_wait_drop(bubble_self);
-        bubble_unlock();
+        bubble_wait_drop();
         return result;
     }
-    pthread_cleanup_push(lock, mutex); /* also if it is cancelled */
-    outcome = bubble_wait_end();
-    pthread_cleanup_pop(1);
+    enum bubble_outcome outcome = bubble_wait_end();
+    pthread_mutex_lock(mutex);
+    pthread_testcancel();
     return outcome == TIMED_OUT ? ETIMEDOUT : 0;
 }
 
@@ -53,11 +47,10 @@ INSTEAD(int, pthread_cond_clockwait,
         (cond, mutex, clock, at), !bubble_is_inside() || is_shared(cond) || !bubble_is_valid(at),
         wait_until(mutex, &WAIT(cond, bubble_deadline_ns(clock, at))))
 
-INSTEAD(int, pthread_cond_timedwait,
-        (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
-         const struct timespec *restrict at),
-        (cond, mutex, at), !bubble_is_inside() || is_shared(cond) || !bubble_is_valid(at),
-        wait_until(mutex, &WAIT(cond, bubble_deadline_ns(clock_of(cond), at))))
+PUBLIC int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
+                                  const struct timespec *restrict at) {
+    return pthread_cond_clockwait(cond, mutex, clock_of(cond), at);
+}
 
 /* Threads that are no members wait in the real one. */
 INSTEAD(int, pthread_cond_signal, (pthread_cond_t * cond), (cond), bubble_wake(cond, 1) == 0, 0)
@@ -71,21 +64,27 @@ static bool is_shared_semaphore(const sem_t *semaphore) {
     return ((const int *)(const void *)semaphore)[2] != 0;
 }
 
+/* That of a call which sets errno. */
+static int result_of(enum bubble_outcome outcome) {
+    if (outcome == WOKEN)
+        return 0;
+    errno = outcome == TIMED_OUT ? ETIMEDOUT : EINTR;
+    return -1;
+}
+
 static int take_until(sem_t *semaphore, const struct bubble_wait *wait) {
     enum bubble_outcome outcome = WOKEN;
-    while (REAL(sem_trywait)(semaphore) != 0) {
-        if (outcome != WOKEN) {
-            errno = outcome == TIMED_OUT ? ETIMEDOUT : EINTR;
+    while (sem_trywait(semaphore) != 0) {
+        if (result_of(outcome) != 0)
             return -1;
-        }
         bubble_lock();
         bubble_wait_begin(wait);
-        if (REAL(sem_trywait)(semaphore) == 0) {
-            bubble_wait_drop(bubble_self);
-            bubble_unlock();
+        if (sem_trywait(semaphore) == 0) {
+            bubble_wait_drop();
             return 0;
         }
         outcome = bubble_wait_end();
+        pthread_testcancel();
     }
     return 0;
 }
@@ -100,18 +99,15 @@ INSTEAD(int, sem_clockwait,
         !bubble_is_inside() || is_shared_semaphore(semaphore) || !bubble_is_valid(at),
         take_until(semaphore, &WAIT(semaphore, bubble_deadline_ns(clock, at))))
 
-INSTEAD(int, sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict at),
-        (semaphore, at),
-        !bubble_is_inside() || is_shared_semaphore(semaphore) || !bubble_is_valid(at),
-        take_until(semaphore, &WAIT(semaphore, bubble_deadline_ns(CLOCK_REALTIME, at))))
+PUBLIC int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict at) {
+    return sem_clockwait(semaphore, CLOCK_REALTIME, at);
+}
 
-static int wake_after(int result, const sem_t *semaphore) {
+PUBLIC int sem_post(sem_t *semaphore) {
+    int result = REAL(sem_post)(semaphore);
     bubble_wake(semaphore, 1);
     return result;
 }
-
-INSTEAD(int, sem_post, (sem_t * semaphore), (semaphore), false,
-        wake_after(REAL(sem_post)(semaphore), semaphore))
 
 /* ---- futexes, by syscall(): those of Rust, of C++, and of programs that have locks of their own */
 
@@ -125,21 +121,17 @@ static int64_t futex_deadline_ns(int operation, const struct timespec *time) {
 static long wait_for_futex(_Atomic uint32_t *word, uint32_t value, const struct bubble_wait *wait) {
     bubble_lock();
     bubble_wait_begin(wait);
-    bool is_changed = atomic_load(word) != value;
-    if (is_changed) {
-        bubble_wait_drop(bubble_self);
-        bubble_unlock();
-    } else if (bubble_wait_end() == WOKEN) {
-        return 0;
+    if (atomic_load(word) != value) {
+        bubble_wait_drop();
+        errno = EAGAIN;
+        return -1;
     }
-    errno = is_changed ? EAGAIN : bubble_self->outcome == TIMED_OUT ? ETIMEDOUT : EINTR;
-    return -1;
+    return result_of(bubble_wait_end());
 }
 
 static long use_futex(long a[6], struct bubble_wait wait) {
     _Atomic uint32_t *word = (_Atomic uint32_t *)a[0];
     int command = (int)a[1] & FUTEX_CMD_MASK;
-    wait.call = "futex";
     if (bubble_is_inside() && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET)) {
         wait.deadline_ns = futex_deadline_ns((int)a[1], (const struct timespec *)a[3]);
         return wait_for_futex(word, (uint32_t)a[2], &wait);
@@ -151,7 +143,7 @@ static long use_futex(long a[6], struct bubble_wait wait) {
     return REAL(syscall)(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-__attribute__((visibility("default"))) long syscall(long number, ...) {
+PUBLIC long syscall(long number, ...) {
     long a[6];
     va_list arguments;
     va_start(arguments, number);

@@ -35,19 +35,11 @@ const struct bubble_real *bubble_find_real(void) {
 
 /* It counts as running from now on. */
 static void add_member(struct bubble_thread *thread) {
-    thread->kick = thread->stat_fd = -1;
-    thread->number = ++bubble.numbers;
+    thread->kick = -1;
     thread->next = bubble.threads;
     bubble.threads = thread;
     bubble.members++;
     bubble.running++;
-}
-
-static void close_fds(const struct bubble_thread *thread) {
-    if (thread->kick >= 0)
-        REAL(close)(thread->kick);
-    if (thread->stat_fd >= 0)
-        REAL(close)(thread->stat_fd);
 }
 
 static void remove_member(struct bubble_thread *thread) {
@@ -59,7 +51,8 @@ static void remove_member(struct bubble_thread *thread) {
             bubble_joined_at((unsigned long)other->wait.object) == thread)
             bubble_resume(other, WOKEN); /* it returns when the thread has ended, which is soon */
     *link = thread->next;
-    close_fds(thread);
+    if (thread->kick >= 0)
+        REAL(close)(thread->kick);
     free(thread);
     bubble.members--;
     if (--bubble.running == 0)
@@ -127,7 +120,6 @@ static int begin(void) {
     bubble_lock();
     bool is_free = bubble.members == 0;
     if (is_free) {
-        bubble.numbers = 0;
         bubble_begin_time();
         add_member(thread);
         enter(thread);
@@ -177,7 +169,8 @@ static void after_fork(void) {
     bubble.has_watcher = bubble.wants_watcher = false;
     bubble_timers_forget();
     if (bubble_self != NULL) {
-        close_fds(bubble_self); /* the parent's */
+        if (bubble_self->kick >= 0) /* the parent's */
+            REAL(close)(bubble_self->kick);
         add_member(bubble_self);
         bubble_self->tid = gettid();
     }

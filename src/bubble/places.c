@@ -10,8 +10,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define FDS_MAX 1024
-
 static int option_of(int fd, int option) {
     int value = 0;
     socklen_t size = sizeof(value);
@@ -19,17 +17,12 @@ static int option_of(int fd, int option) {
     return value;
 }
 
-/* Of IPv4 and IPv6. */
+/* Of IPv4 and IPv6: the host begins at another byte, and what is not used is 0. */
 struct address {
     sa_family_t family;
     in_port_t port;
-    char rest[sizeof(struct sockaddr_storage) - 4];
+    char host[20], rest[sizeof(struct sockaddr_storage) - 24];
 };
-
-static bool is_same_host(const struct address *one, const struct address *other) {
-    return one->family == AF_INET ? memcmp(one->rest, other->rest, 4) == 0
-                                  : memcmp(one->rest + 4, other->rest + 4, 16) == 0;
-}
 
 /* Whether `other` reads where this pipe writes, or is the socket whose address is `peer`, or listens there: the other
    end may still be in its queue. */
@@ -57,17 +50,16 @@ static enum bubble_place place_of_ends(int fd, const struct stat *status,
 
 static enum bubble_place place_of_socket(int fd, const struct stat *status) {
     struct address own = { .family = AF_UNSPEC }, peer = { .family = AF_UNSPEC };
-    struct ucred maker = { .pid = 0 };
-    socklen_t size = sizeof(own), peer_size = sizeof(peer), maker_size = sizeof(maker);
+    socklen_t size = sizeof(own), peer_size = sizeof(peer);
     getsockname(fd, (struct sockaddr *)&own, &size);
     if (option_of(fd, SO_ACCEPTCONN) != 0)
         return EITHER;
     if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) != 0)
         return option_of(fd, SO_TYPE) == SOCK_DGRAM ? EITHER : OUTSIDE;
-    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &maker_size);
-    if (own.family == AF_UNIX)
-        return maker.pid == getpid() ? INSIDE : OUTSIDE;
-    return is_same_host(&own, &peer) ? place_of_ends(fd, status, &peer) : OUTSIDE;
+    if (own.family == AF_UNIX) /* the first number of struct ucred is the process */
+        return option_of(fd, SO_PEERCRED) == getpid() ? INSIDE : OUTSIDE;
+    bool is_same_host = memcmp(own.host, peer.host, sizeof(own.host)) == 0;
+    return is_same_host ? place_of_ends(fd, status, &peer) : OUTSIDE;
 }
 
 char *bubble_read_proc(char *text, size_t size, const char *name, int number, const char *file) {
@@ -86,13 +78,17 @@ char *bubble_read_proc(char *text, size_t size, const char *name, int number, co
 
 /* The worst of those that it watches: the numbers after "tfd:". */
 static enum bubble_place place_of_epoll(int fd) {
-    static char text[1 << 16]; /* under the lock; 900 descriptors */
+    const size_t size = 1 << 16; /* 900 descriptors */
     enum bubble_place worst = INSIDE;
-    const char *at = bubble_read_proc(text, sizeof(text), "fdinfo", fd, "");
+    char *text = malloc(size); /* one for each epoll: one may watch another */
+    if (text == NULL)
+        return OUTSIDE;
+    const char *at = bubble_read_proc(text, size, "fdinfo", fd, "");
     while ((at = strstr(at, "tfd:")) != NULL) {
         at += strlen("tfd:");
         worst = bubble_worse(worst, bubble_place_of((int)strtol(at, NULL, 10)));
     }
+    free(text);
     return worst;
 }
 
@@ -116,4 +112,11 @@ enum bubble_place bubble_place_of(int fd) {
         return place_of_anonymous(fd);
     return S_ISSOCK(status.st_mode) ? place_of_socket(fd, &status)
                                     : place_of_ends(fd, &status, &(struct address) { 0 });
+}
+
+enum bubble_place bubble_place_of_thread(const struct bubble_thread *thread) {
+    enum bubble_place worst = thread->place;
+    for (nfds_t i = 0; thread->state == POLLS && i < thread->fd_count; i++)
+        worst = bubble_worse(worst, bubble_place_of(thread->fds[i].fd));
+    return worst;
 }

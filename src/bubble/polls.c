@@ -22,19 +22,22 @@ static int ask_until(int epoll, void *things, nfds_t count, const sigset_t *mask
         return result;
     struct pollfd *fds = malloc((fd_count + 1) * sizeof(*fds));
     if (fds == NULL)
-        return -1; /* with ENOMEM */
+        return -1;                   /* with ENOMEM */
+    pthread_cleanup_push(free, fds); /* if it is cancelled, too */
     while (result == 0 && wait->deadline_ns > bubble_now_ns()) {
         memcpy(fds, epoll < 0 ? things : &of_epoll, fd_count * sizeof(*fds));
         bool is_interrupted = bubble_wait_for_fds(wait, fds, fd_count, mask) == INTERRUPTED;
         result = is_interrupted ? -1 : ask(epoll, things, count, mask);
         errno = is_interrupted ? EINTR : errno;
     }
-    free(fds);
+    pthread_cleanup_pop(1);
+    pthread_testcancel();
     return result;
 }
 
 static int64_t after_ms(int timeout_ms) {
-    return timeout_ms < 0 ? NEVER : bubble_after_ns(timeout_ms * INT64_C(1000000));
+    const struct timespec timeout = bubble_timespec_of(timeout_ms * INT64_C(1000000));
+    return timeout_ms < 0 ? NEVER : bubble_after(&timeout);
 }
 
 INSTEAD(int, ppoll,
@@ -45,21 +48,16 @@ INSTEAD(int, ppoll,
 INSTEAD(int, poll, (struct pollfd * fds, nfds_t count, int timeout_ms), (fds, count, timeout_ms),
         !bubble_is_inside(), ask_until(-1, fds, count, NULL, &WAIT(NULL, after_ms(timeout_ms))))
 
-/* What _FORTIFY_SOURCE makes of poll(). */
-__attribute__((visibility("default"))) int bubble_poll_checked(struct pollfd *fds, nfds_t count,
-                                                               int timeout_ms,
-                                                               size_t size) __asm__("__poll_chk");
-int bubble_poll_checked(struct pollfd *fds, nfds_t count, int timeout_ms, size_t size) {
-    if (size / sizeof(*fds) < count)
-        abort();
-    return poll(fds, count, timeout_ms);
-}
+/* What _FORTIFY_SOURCE makes of them, with one more argument, a size. */
+#define ALIAS(name) __asm__("__" #name "_chk") __attribute__((alias(#name)))
+PUBLIC __typeof__(poll) bubble_poll_checked ALIAS(poll);
+PUBLIC __typeof__(ppoll) bubble_ppoll_checked ALIAS(ppoll);
 
 INSTEAD(int, epoll_pwait,
         (int epoll, struct epoll_event *events, int count, int timeout_ms, const sigset_t *mask),
         (epoll, events, count, timeout_ms, mask), !bubble_is_inside() || epoll < 0 || count <= 0,
         ask_until(epoll, events, (nfds_t)count, mask, &WAIT(NULL, after_ms(timeout_ms))))
 
-INSTEAD(int, epoll_wait, (int epoll, struct epoll_event *events, int count, int timeout_ms),
-        (epoll, events, count, timeout_ms), !bubble_is_inside() || epoll < 0 || count <= 0,
-        ask_until(epoll, events, (nfds_t)count, NULL, &WAIT(NULL, after_ms(timeout_ms))))
+PUBLIC int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout_ms) {
+    return epoll_pwait(epoll, events, count, timeout_ms, NULL);
+}

@@ -6,45 +6,43 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
 
-struct timer {
-    struct timer *next;
-    int fd, own; /* of the program, and a copy that the program does not close */
+/* By the number of the descriptor. */
+static struct timer {
+    int own;     /* a copy of the descriptor, which the program does not close; 0: no timer */
     pid_t owner; /* a child of vfork() has this memory, but its own descriptors */
     clockid_t clock;
     int64_t deadline_ns, period_ns;
-};
+} timers[FDS_MAX];
 
-static struct timer *timers;
+static int end; /* all are below */
 
-static struct timer **find(int fd) {
-    struct timer **link = &timers;
-    while (*link != NULL && (*link)->fd != fd)
-        link = &(*link)->next;
-    return link;
+static struct timer *find(int fd) {
+    return fd >= 0 && fd < end && timers[fd].own > 0 ? &timers[fd] : NULL;
 }
 
-static void forget(struct timer **link) {
-    struct timer *timer = *link;
-    if (timer == NULL || timer->owner != getpid())
-        return;
-    *link = timer->next;
-    REAL(close)(timer->own);
-    free(timer);
+static void forget(int fd) {
+    struct timer *timer = find(fd);
+    if (timer != NULL && timer->owner == getpid()) {
+        REAL(close)(timer->own);
+        timer->own = 0;
+    }
 }
 
 void bubble_timers_forget(void) {
-    for (; timers != NULL; forget(&timers))
-        timers->owner = getpid(); /* those of the parent, too */
+    for (int fd = 0; fd < end; fd++) {
+        timers[fd].owner = getpid(); /* those of the parent, too */
+        forget(fd);
+    }
 }
 
 int64_t bubble_timers_next_ns(void) {
     int64_t next_ns = NEVER;
-    for (const struct timer *timer = timers; timer != NULL; timer = timer->next)
-        next_ns = timer->deadline_ns < next_ns ? timer->deadline_ns : next_ns;
+    for (int fd = 0; fd < end; fd++)
+        if (timers[fd].own > 0 && timers[fd].deadline_ns < next_ns)
+            next_ns = timers[fd].deadline_ns;
     return next_ns;
 }
 
@@ -57,27 +55,25 @@ static void expire(struct timer *timer, int64_t now_ns) {
 }
 
 void bubble_timers_expire(int64_t now_ns) {
-    for (struct timer *timer = timers; timer != NULL; timer = timer->next)
-        expire(timer, now_ns);
+    for (int fd = 0; fd < end; fd++)
+        if (timers[fd].own > 0)
+            expire(&timers[fd], now_ns);
 }
 
 static int create(clockid_t clock, int flags) {
-    struct timer *timer = malloc(sizeof(*timer));
-    if (timer == NULL)
+    int fd = eventfd(0, flags);
+    if (fd < 0)
         return -1;
-    int fd = eventfd(0, flags), own = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    int own = fd < FDS_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 1) : -1;
     if (own < 0) {
-        int error = errno;
         REAL(close)(fd);
-        free(timer);
-        errno = error;
+        errno = EMFILE;
         return -1;
     }
-    *timer = (struct timer) { timers, fd, own, getpid(), clock, NEVER, 0 };
     bubble_lock();
-    forget(find(fd)); /* one that was closed in a way that is not seen here */
-    timer->next = timers;
-    timers = timer;
+    forget(fd); /* one that was closed in a way that is not seen here */
+    timers[fd] = (struct timer) { own, getpid(), clock, NEVER, 0 };
+    end = fd < end ? end : fd + 1;
     bubble.wants_watcher = true;
     bubble_unlock();
     return fd;
@@ -90,7 +86,7 @@ static bool set(int fd, int flags, const struct itimerspec *to) {
     uint64_t count;
     const struct iovec old = { &count, sizeof(count) };
     bubble_lock();
-    struct timer *timer = *find(fd);
+    struct timer *timer = find(fd);
     if (timer != NULL) {
         preadv2(timer->own, &old, 1, -1, RWF_NOWAIT); /* what has expired is forgotten */
         timer->period_ns = bubble_ns_of(&to->it_interval);
@@ -115,9 +111,9 @@ INSTEAD(int, timerfd_settime,
 
 /* The timer ends with its descriptor. */
 static bool forget_fd(int fd) {
-    if (timers != NULL) {
+    if (find(fd) != NULL) {
         bubble_lock();
-        forget(find(fd));
+        forget(fd);
         bubble_unlock();
     }
     return true;

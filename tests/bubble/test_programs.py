@@ -11,14 +11,11 @@ import pytest
 BUILD = pathlib.Path(os.environ["HTW_BUILD"])
 LIBRARY = BUILD / "src/bubble/libhtw-bubble.so.0.3"
 HERE = pathlib.Path(__file__).parent
-PROGRAMS = {
-    "libuv1-dev": ([BUILD / "tests/bubble/bubble_uv"], "720 2592000\n"),
-    "libboost-dev": ([BUILD / "tests/bubble/bubble_asio"], "720 2592000\n"),
-    "rustc": ([BUILD / "tests/bubble/bubble_rust"], "720 true 2592100\n"),
-    "python3": ([sys.executable, HERE / "programs/sleep.py"], "720 False 2592060\n"),
-    "coreutils": (["/bin/sleep", "30d"], ""),
-    "bash": (["/bin/bash", "-c", "sleep 1h & sleep 2h; wait; echo $?"], "0\n"),
-}
+PROGRAMS = [
+    ([sys.executable, HERE / "sleep.py"], "720 False 2592060\n"),
+    (["/bin/sleep", "30d"], ""),
+    (["/bin/bash", "-c", "sleep 1h & sleep 2h; wait; echo $?"], "0\n"),
+]
 
 
 def run(command, **environment):
@@ -26,11 +23,8 @@ def run(command, **environment):
                           text=True, timeout=30, check=False)
 
 
-@pytest.mark.parametrize("package", PROGRAMS)
-def test_program_ends_at_once(package):
-    command, said = PROGRAMS[package]
-    if not pathlib.Path(command[0]).exists():
-        pytest.skip(f"not built: Debian's {package} is missing")
+@pytest.mark.parametrize("command, said", PROGRAMS)
+def test_program_ends_at_once(command, said):
     result = run(command)
     assert (result.returncode, result.stdout, result.stderr) == (0, said, "")
 

@@ -19,7 +19,7 @@ END
 
 verb_setup() {
     need "$lint_packages $analyze_packages $fuzz_packages $valgrind_packages $detector_packages $coverage_packages $proof_packages $jemalloc_packages $demo_packages $journal_bench_packages $jvm_packages $go_packages"
-    need "$bubble_packages $docs_packages $replay_packages $serve_packages $musl_packages $python_package_packages $deb_packages $dist_packages"
+    need "$docs_packages $replay_packages $serve_packages $musl_packages $python_package_packages $deb_packages $dist_packages"
     need "$rust_test_packages $rust_package_packages $rust_bench_packages"
     # shellcheck disable=SC2086 # a list of words
     need_cross $architectures

@@ -11,7 +11,6 @@ trace_packages='systemtap-sdt-dev bpftrace'
 relay_example_packages='kcat python3-confluent-kafka'
 loop_packages='libev-dev libevent-dev libglib2.0-dev liburing-dev libuv1-dev' # of examples/loops
 test_packages="$build_packages $calendar_packages $journal_packages $relay_packages $relay_example_packages $loop_packages $top_packages $trace_packages tmux zsh fish libcmocka-dev python3 python3-pytest python3-pytest-xdist binutils cmake"
-bubble_packages='libboost-dev rustc' # of tests/bubble, besides libuv; without them programs are left out
 replay_packages='chromium chromium-driver python3-selenium'
 serve_packages='beanstalkd netcat-openbsd php-cli php-pda-pheanstalk'
 serve_demo_packages="$build_packages $journal_packages python3"

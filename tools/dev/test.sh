@@ -89,7 +89,7 @@ verb_test() {
         return
         ;;
     *)
-        need "$test_packages $bubble_packages"
+        need "$test_packages"
         [ $# -gt 0 ] || set -- --no-suite ci
         test_in test run_tests "$test_options" "$@"
         return
