@@ -85,23 +85,22 @@ int main(void) {
     struct server servers[] = { { .name = "front", .limit_ns = 300 * HTW_MILLISECOND },
                                 { .name = "middle", .limit_ns = 40 * HTW_MILLISECOND },
                                 { .name = "store" } };
-    int client = -1, *to = &client;
+    int to = -1;
     if (htw_scheduler_create(&scheduler, NULL) != 0)
         return 1;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 3; i-- > 0;) { /* the last one first: each needs the socket of the next one */
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
             return 1;
-        *to = ends[0];
         servers[i].from = ends[1];
-        to = &servers[i].to;
-    }
-    for (unsigned i = 0; i < 3; i++)
+        servers[i].to = to;
+        to = ends[0];
         if (pthread_create(&servers[i].thread, NULL, serve, &servers[i]) != 0)
             return 1;
-    int quick = ask(client, NULL, 100 * HTW_MILLISECOND, 1);
-    int long_one = ask(client, NULL, 100 * HTW_MILLISECOND, 10000);
-    close(client);
+    }
+    int quick = ask(to, NULL, 100 * HTW_MILLISECOND, 1);
+    int long_one = ask(to, NULL, 100 * HTW_MILLISECOND, 10000);
+    close(to);
     for (unsigned i = 0; i < 3; i++) {
         pthread_join(servers[i].thread, NULL);
         close(servers[i].from);

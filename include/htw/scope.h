@@ -40,7 +40,8 @@
  * attempt begins after the deadline, and the pause costs one timer and no lock.
  *
  * Threads and errors are as in htw/scheduler.h: any thread may call any function at any time, as long as the scopes
- * that it names exist. Only htw_scope_exit() blocks.
+ * that it names exist. Only htw_scope_exit() blocks. htw_scheduler_stop() also hands its visitor the timers of open scopes,
+ * whose `arg` is the scope: it is not the visitor's. Then no deadline ends them; a cancel, a parent and an exit still do.
  */
 #ifndef HTW_SCOPE_H
 #define HTW_SCOPE_H

@@ -157,7 +157,7 @@ static void end_ending(void) {
 
 /* ---- steps */
 
-static void take_step_inside(void);
+static void take_any_step(bool may_advance);
 
 static void note_callback(struct htw_scope *scope, enum htw_scope_end why) {
     struct node *node = HTW_CONTAINER_OF(scope, struct node, scope);
@@ -175,8 +175,10 @@ static void note_callback(struct htw_scope *scope, enum htw_scope_end why) {
     EXPECT(htw_scope_why(scope) == why && htw_scope_left_ns(scope) == 0);
     bool was_advancing = model.is_advancing;
     model.is_advancing = false;
-    while (below(3) == 0 && model.nested_left > 0)
-        take_step_inside();
+    while (below(3) == 0 && model.nested_left > 0 && model.failure == NULL) {
+        model.nested_left--;
+        take_any_step(false);
+    }
     model.is_advancing = was_advancing;
 }
 
@@ -189,6 +191,11 @@ static struct node *some_node(bool is_entered) {
     return NULL;
 }
 
+/* The deadline of a delay: as htw_scope_enter() and htw_scope_shorten() compute it. */
+static int64_t after(int64_t delay_ns) {
+    return delay_ns == HTW_NEVER_NS ? HTW_NEVER_NS : now_ns() + (delay_ns > 0 ? delay_ns : 0);
+}
+
 static int64_t some_delay(void) {
     return below(4) == 0 ? HTW_NEVER_NS : ((int64_t)below(40) - 2) * TICK_NS;
 }
@@ -199,8 +206,7 @@ static void enter(void) {
         return;
     int64_t delay_ns = some_delay(), now = now_ns();
     enum htw_scope_end why = HTW_SCOPE_OPEN, cause = HTW_SCOPE_OPEN;
-    node->deadline_ns =
-        delay_ns == HTW_NEVER_NS ? HTW_NEVER_NS : now + (delay_ns > 0 ? delay_ns : 0);
+    node->deadline_ns = after(delay_ns);
     node->is_tighter = node->deadline_ns != HTW_NEVER_NS;
     if (parent != NULL && parent->deadline_ns <= node->deadline_ns) {
         node->deadline_ns = parent->deadline_ns;
@@ -244,9 +250,7 @@ static void exit_scope(struct node *node) {
 }
 
 static void shorten(struct node *node) {
-    int64_t delay_ns = some_delay(), now = now_ns();
-    int64_t deadline_ns =
-        delay_ns == HTW_NEVER_NS ? HTW_NEVER_NS : now + (delay_ns > 0 ? delay_ns : 0);
+    int64_t delay_ns = some_delay(), deadline_ns = after(delay_ns);
     EXPECT(htw_scope_shorten(&node->scope, delay_ns) == (int)node->why);
     if (!is_open(node) || deadline_ns >= node->deadline_ns)
         return;
@@ -305,13 +309,6 @@ static void take_any_step(bool may_advance) {
     else if (may_advance)
         advance();
     compare();
-}
-
-static void take_step_inside(void) {
-    if (model.failure != NULL)
-        return;
-    model.nested_left--;
-    take_any_step(false);
 }
 
 static void begin(uint64_t seed) {

@@ -69,11 +69,13 @@ class Scheduler(_Scheduler):
     close.__doc__ = _Scheduler.close.__doc__
 
     async def __aenter__(self) -> Scheduler:
+        self._outer = _scheduler.get()
         _scheduler.set(self)
         return self
 
     async def __aexit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
                         traceback: Optional[TracebackType]) -> None:
+        _scheduler.set(self._outer)  # no reset(), which fails in another context
         self.close()
 
     def _keep(self, group: Optional[Group], callback: Callable[..., object], args: tuple[Any, ...],
@@ -121,7 +123,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 # ---- scopes
 
-_scheduler: contextvars.ContextVar[Scheduler] = contextvars.ContextVar("htw.aio.scheduler")
+_scheduler: contextvars.ContextVar[Optional[Scheduler]] = contextvars.ContextVar("htw.aio.scheduler", default=None)
 _innermost: contextvars.ContextVar[Optional[timeout]] = contextvars.ContextVar("htw.aio.timeout", default=None)
 _entered: dict[Any, timeout] = {}  # by the scope of C, which they keep
 
@@ -163,12 +165,11 @@ class timeout:
         if task is None:
             raise RuntimeError("a timeout is for a task")
         parent = None if self._given is not None else _innermost.get()
-        scheduler = parent._scheduler if parent is not None else self._given or _scheduler.get(None)
+        scheduler = parent._scheduler if parent is not None else self._given or _scheduler.get()
         if scheduler is None:
             raise RuntimeError("there is no scheduler around this timeout")
         self._scheduler: Scheduler = scheduler
         self._task: asyncio.Task[Any] = task
-        self._loop = asyncio.get_running_loop()
         self._parent = parent
         self._cancels = task.cancelling() if hasattr(task, "cancelling") else 0
         _entered[self._scope] = self
@@ -195,7 +196,7 @@ class timeout:
     def _end(self, why: int) -> None:
         # If the parent has ended it and is in the same task, that is cancelled already.
         if why != lib.HTW_SCOPE_PARENT or self._parent is None or self._parent._task is not self._task:
-            self._loop.call_soon_threadsafe(self._interrupt)
+            self._task.get_loop().call_soon_threadsafe(self._interrupt)
 
     def _interrupt(self) -> None:
         if not self._exited:

@@ -196,16 +196,16 @@ def test_timeout_leaves_the_cancel_of_others_alone():
             await asyncio.sleep(10)
 
     async def main():
-        with pytest.raises(RuntimeError):
-            await sleep()
         async with htw.aio.Scheduler() as scheduler:
+            async with htw.aio.Scheduler():
+                pass  # from now on the outer one is around the timeouts, again
             task = asyncio.create_task(sleep())
             await asyncio.sleep(0)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            async with htw.aio.timeout(0.001):
-                pass
             assert len(scheduler) == 0
+        with pytest.raises(RuntimeError):
+            await sleep()
 
     asyncio.run(main())

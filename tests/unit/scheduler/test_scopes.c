@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scopes.c - scopes, where one example says more than the histories of tests/model/model_scope.c: refusals, waiting,
-   many children, and what is built of scopes. */
+   many children, and requests of the purgatory. */
 #include "../../support/child.h"
 #include "scheduler_fixture.h"
 
-#include <htw/backoff.h>
 #include <htw/purgatory.h>
 #include <htw/scope.h>
 
@@ -20,10 +19,10 @@ struct seen {
     unsigned calls, order;
     void (*act)(struct seen *self);
     struct seen *peer;
-    int result;
+    int result, result_of_peer;
 };
 
-static unsigned calls; /* of all */
+static atomic_uint calls; /* of all */
 
 static void note(struct htw_scope *scope, enum htw_scope_end why) {
     struct seen *self = HTW_CONTAINER_OF(scope, struct seen, scope);
@@ -120,37 +119,9 @@ SCHEDULER_TEST(scope_with_a_thousand_children_ends_them_newest_first) {
 
 /* ---- waiting */
 
-static void stay(struct seen *self) {
-    gate_enter(&scheduler_fixture.gate);
-    self->result = 1;
-}
-
-static void *exit_in_thread(void *arg) {
-    struct seen *self = arg;
-    int why = htw_scope_exit(&self->scope);
-    self->result = self->result == 1 ? why : -1;
-    return NULL;
-}
-
 static void *cancel_in_thread(void *arg) {
     htw_scope_cancel(&((struct seen *)arg)->scope);
     return NULL;
-}
-
-/* holds: scope-4 */
-SCHEDULER_TEST(scope_exit_waits_for_the_callback_in_another_thread) {
-    struct seen root = { .act = stay };
-    pthread_t canceller, exiter;
-    assert_enters(f, &root, NULL, MS);
-    assert_int_equal(pthread_create(&canceller, NULL, cancel_in_thread, &root), 0);
-    assert_true(gate_await(&f->gate, 1));
-    assert_int_equal(pthread_create(&exiter, NULL, exit_in_thread, &root), 0);
-    for (unsigned i = 0; i < 1000; i++)
-        sched_yield(); /* likely, it waits now */
-    gate_open(&f->gate);
-    pthread_join(exiter, NULL);
-    pthread_join(canceller, NULL);
-    assert_int_equal(root.result, HTW_SCOPE_CANCELLED);
 }
 
 static atomic_int met;
@@ -161,10 +132,12 @@ static void exit_peer(struct seen *self) {
     while (atomic_load(&met) < 2)
         sched_yield();
     self->result = htw_scope_exit(&self->peer->scope);
+    if (self->result >= 0) /* the callback of the other one has returned */
+        self->result_of_peer = self->peer->result;
 }
 
 /* holds: scope-4 */
-SCHEDULER_TEST(scope_exit_notices_a_cycle_of_callbacks_that_wait) {
+SCHEDULER_TEST(scope_exit_waits_for_the_callback_unless_that_waits_for_it) {
     struct seen one = { .act = exit_peer }, two = { .act = exit_peer };
     pthread_t thread;
     one.peer = &two;
@@ -175,12 +148,14 @@ SCHEDULER_TEST(scope_exit_notices_a_cycle_of_callbacks_that_wait) {
     assert_int_equal(pthread_create(&thread, NULL, cancel_in_thread, &one), 0);
     htw_scope_cancel(&two.scope);
     pthread_join(thread, NULL);
-    assert_true((one.result == -EDEADLK) != (two.result == -EDEADLK));
+    struct seen *waited = one.result >= 0 ? &one : &two;
+    assert_int_equal(waited->result, HTW_SCOPE_CANCELLED);
+    assert_int_equal(waited->result_of_peer, -EDEADLK);
     assert_int_equal(htw_scope_exit(&one.scope), HTW_SCOPE_CANCELLED);
     assert_int_equal(htw_scope_exit(&two.scope), HTW_SCOPE_CANCELLED);
 }
 
-/* ---- what is built of scopes: a request of the purgatory */
+/* ---- requests of the purgatory */
 
 struct fetch {
     struct htw_request request;
@@ -242,48 +217,4 @@ SCHEDULER_TEST(scope_that_ends_cancels_the_requests_in_it) {
     assert_int_equal(fetches[1].released, 1);
     assert_int_equal(htw_scope_exit(&rpc.scope), HTW_SCOPE_DEADLINE);
     assert_int_equal(htw_purgatory_destroy(purgatory), 0);
-}
-
-/* ---- a retry */
-
-struct retry {
-    struct htw_scope operation, pause;
-    struct htw_scheduler *scheduler;
-    struct htw_backoff backoff;
-    unsigned attempts, given_up;
-    int64_t last_ns; /* when the last attempt began */
-};
-
-static void attempt(struct htw_scope *scope, enum htw_scope_end why) {
-    struct retry *retry = HTW_CONTAINER_OF(scope, struct retry, pause);
-    htw_scope_exit(scope);
-    retry->attempts += why == HTW_SCOPE_DEADLINE;
-    retry->last_ns = htw_scheduler_now(retry->scheduler);
-    if (why != HTW_SCOPE_DEADLINE || /* it fails, and the next one is due later */
-        htw_scope_enter(scope, retry->scheduler, &retry->operation,
-                        htw_backoff_next(&retry->backoff), attempt) != HTW_SCOPE_OPEN)
-        retry->given_up++;
-}
-
-/* holds: scope-3 */
-SCHEDULER_TEST(scope_of_a_retry_gives_up_at_the_deadline_of_the_operation) {
-    struct retry retry = { .scheduler = f->scheduler };
-    struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
-    options.initial_ns = 10 * MS;
-    options.jitter = HTW_NO_JITTER;
-    assert_int_equal(htw_backoff_init(&retry.backoff, &options), 0);
-    assert_int_equal(htw_scope_enter(&retry.operation, f->scheduler, NULL, 100 * MS, NULL),
-                     HTW_SCOPE_OPEN);
-    assert_int_equal(htw_scope_enter(&retry.pause, f->scheduler, &retry.operation,
-                                     htw_backoff_next(&retry.backoff), attempt),
-                     HTW_SCOPE_OPEN);
-    advance(f, 99 * MS); /* at 10, 30 and 70 ms; the next one would be at 150 ms */
-    assert_int_equal(retry.attempts, 3);
-    assert_int_equal(retry.last_ns, 70 * MS);
-    assert_int_equal(htw_pending(f->scheduler), 1); /* that of the operation */
-    advance(f, MS);
-    assert_int_equal(retry.attempts, 3);
-    assert_int_equal(retry.given_up, 1);
-    f->runs = 4; /* of the timers of scopes */
-    assert_int_equal(htw_scope_exit(&retry.operation), HTW_SCOPE_DEADLINE);
 }

@@ -102,6 +102,8 @@ class scope : private htw_scope {
 #endif
 
   private:
+    friend class scope_sleep;
+
     scope(htw_scheduler *scheduler, const exception_handler *handler, htw_scope *parent,
           std::int64_t delay_ns, callback &&ended, const failure_to &error)
         : htw_scope {}, scheduler_(scheduler), handler_(handler), callback_(std::move(ended)) {
@@ -132,10 +134,8 @@ class scope : private htw_scope {
  */
 class [[nodiscard]] scope_sleep : private htw_scope {
   public:
-    scope_sleep(htw_scheduler *scheduler, const exception_handler *handler, htw_scope *parent,
-                std::int64_t delay_ns) noexcept
-        : htw_scope {}, scheduler_(scheduler), handler_(handler), parent_(parent),
-          delay_ns_(delay_ns) {
+    scope_sleep(scope &parent, std::int64_t delay_ns) noexcept
+        : htw_scope {}, parent_(parent), handler_(parent.handler_), delay_ns_(delay_ns) {
     }
 
     scope_sleep(const scope_sleep &) = delete;
@@ -154,7 +154,8 @@ class [[nodiscard]] scope_sleep : private htw_scope {
     bool await_suspend(std::coroutine_handle<> coroutine) noexcept {
         coroutine_ = coroutine;
         suspended_ = true;
-        int result = htw_scope_enter(this, scheduler_, parent_, delay_ns_, &scope_sleep::resume);
+        int result = htw_scope_enter(this, parent_.scheduler_, parent_.native(), delay_ns_,
+                                     &scope_sleep::resume);
         if (result == HTW_SCOPE_OPEN)
             return true;
         result_ = result;
@@ -174,9 +175,8 @@ class [[nodiscard]] scope_sleep : private htw_scope {
                       [coroutine = self->coroutine_]() mutable { coroutine.resume(); });
     }
 
-    htw_scheduler *scheduler_;
-    const exception_handler *handler_;
-    htw_scope *parent_;
+    scope &parent_;
+    const exception_handler *handler_; // the parent may not exist any more
     std::int64_t delay_ns_;
     int result_ = 0;
     bool suspended_ = false;
@@ -185,7 +185,7 @@ class [[nodiscard]] scope_sleep : private htw_scope {
 
 template <class Rep, class Period>
 scope_sleep scope::sleep(std::chrono::duration<Rep, Period> delay) noexcept {
-    return scope_sleep(scheduler_, handler_, this, detail::to_ns(delay));
+    return scope_sleep(*this, detail::to_ns(delay));
 }
 #endif
 
