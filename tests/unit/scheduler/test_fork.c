@@ -7,6 +7,7 @@
 #include "scheduler_fixture.h"
 
 #include <htw/executor.h>
+#include <htw/scope.h>
 
 static void count_run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
@@ -113,4 +114,27 @@ SCHEDULER_TEST(scheduler_task_after_fork_is_inert_in_the_child) {
     assert_int_equal(end_within, 0);
     assert_int_equal(f->log_count, TIMERS);
     htw_group_destroy(from_within.group);
+}
+
+/* ---- scopes */
+
+/* Neither scope ends. */
+static void end_none(struct htw_scope *scope, enum htw_scope_end why) {
+    (void)scope, (void)why;
+    abort();
+}
+
+static void exit_in_child(void *arg) {
+    struct htw_scope *scope = arg, child;
+    EXPECT(htw_scope_exit(scope) == -EOWNERDEAD);
+    EXPECT(htw_scope_cancel(scope) == -EOWNERDEAD);
+    EXPECT(htw_scope_left_ns(scope) == 0);
+    EXPECT(htw_scope_enter(&child, scheduler_fixture.scheduler, scope, 0, end_none) == -EOWNERDEAD);
+}
+
+SCHEDULER_TEST(scope_of_the_parent_process_does_nothing) {
+    struct htw_scope scope;
+    assert_int_equal(htw_scope_enter(&scope, f->scheduler, NULL, MS, end_none), HTW_SCOPE_OPEN);
+    assert_int_equal(child_run(exit_in_child, &scope, NULL, 0), 0);
+    assert_int_equal(htw_scope_exit(&scope), HTW_SCOPE_OPEN);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scopes.c - scopes, where one example says more than the histories of tests/model/model_scope.c: refusals, waiting,
    many children, and requests of the purgatory. */
-#include "../../support/child.h"
 #include "scheduler_fixture.h"
 
 #include <htw/purgatory.h>
@@ -71,23 +70,6 @@ UNIT_TEST(scope_for_whose_timer_there_is_no_room_is_not_entered) {
     assert_int_equal(htw_scope_exit(&root.scope), HTW_SCOPE_DEADLINE);
     assert_int_equal(htw_scope_exit(&child.scope), HTW_SCOPE_PARENT);
     scheduler_teardown();
-}
-
-static void be_inert(void *arg) {
-    struct seen *seen = arg, child;
-    EXPECT(htw_scope_exit(&seen->scope) == -EOWNERDEAD);
-    EXPECT(htw_scope_cancel(&seen->scope) == -EOWNERDEAD);
-    EXPECT(htw_scope_left_ns(&seen->scope) == 0 && seen->calls == 0);
-    EXPECT(htw_scope_enter(&child.scope, scheduler_fixture.scheduler, &seen->scope, 0, note) ==
-           -EOWNERDEAD);
-}
-
-/* holds: scheduler-14 */
-SCHEDULER_TEST(scope_of_the_parent_process_does_nothing) {
-    struct seen seen = { .calls = 0 };
-    assert_enters(f, &seen, NULL, MS);
-    assert_int_equal(child_run(be_inert, &seen, NULL, 0), 0);
-    assert_int_equal(htw_scope_exit(&seen.scope), HTW_SCOPE_OPEN);
 }
 
 /* ---- many */
