@@ -594,25 +594,29 @@ def test_top_has_colour_unless_it_is_not_wanted(watched, path, directory):
 
 def terminal_output(path, samples):
     """All bytes that `htw top` writes to a terminal while it shows so many samples."""
-    pid, master = pty.fork()
-    if pid == 0:
-        os.environ.update(TERM="xterm", LC_ALL="C.UTF-8")
-        os.execv(HTW, [HTW, "top", "-d", "100ms", path])
-    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    master, slave = pty.openpty()  # this process keeps its end open: with the last one, what was not read yet could be lost
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    process = subprocess.Popen([HTW, "top", "-d", "100ms", path], stdin=slave, stdout=slave, stderr=slave,
+                               env=dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8"))
     output = b""
     end = time.monotonic() + PATIENCE
-    while output.count(b"\033[2;") < samples:  # each writes at least how long the program is open
-        assert time.monotonic() < end, output[-1000:]
-        if select.select([master], [], [], 0.1)[0]:
-            output += os.read(master, 65536)
+
+    def read_until(is_enough):
+        nonlocal output
+        while not is_enough():
+            assert time.monotonic() < end, output[-1000:]
+            if select.select([master], [], [], 0.1)[0]:
+                output += os.read(master, 65536)
+
+    read_until(lambda: output.count(b"\033[2;") >= samples)  # each writes at least how long the program is open
     os.write(master, b"q")
-    try:
+    read_until(lambda: process.poll() is not None and b"\033[?1049l" in output)
+    os.close(slave)
+    with contextlib.suppress(OSError):  # the end of a pseudo-terminal
         while more := os.read(master, 65536):
             output += more
-    except OSError:  # the end of a pseudo-terminal
-        pass
     os.close(master)
-    return output, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return output, process.returncode
 
 
 # holds: monitor-8
