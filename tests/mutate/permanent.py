@@ -109,12 +109,11 @@ def read_planted():
 
 
 def find_planted(row):
-    places = [(path, path.read_text().find(row["OLD"])) for path in sorted(source.glob(row["FILES"]))
-              if row["OLD"] in path.read_text()]
-    if len(places) != 1 or places[0][0].read_text().count(row["OLD"]) != 1:
+    places = [(path, text) for path in sorted(source.glob(row["FILES"])) if row["OLD"] in (text := path.read_text())]
+    if len(places) != 1 or places[0][1].count(row["OLD"]) != 1:
         fail(f"not once in {row['FILES']}: {row['OLD']}: correct tests/mutate/planted.txt")
-    path, begin = places[0]
-    return mutant_at(row.get("BUILD", "plain"), path, begin, row["OLD"], row["NEW"], row["WHAT"], row["TEST"].split())
+    path, text = places[0]
+    return mutant_at(row.get("BUILD", "plain"), path, text.find(row["OLD"]), row["OLD"], row["NEW"], row["WHAT"], row["TEST"].split())
 
 
 def seconds_unchanged(mutants):
