@@ -14,6 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* A CPU runs up to so far ahead of the others, at random: then its steps and theirs interleave in all
    ways, and not one by one. */
 #define AHEAD_NS 60.0
@@ -281,19 +284,16 @@ int sched_getcpu(void) {
 }
 
 long __real_sysconf(int name);
-long __wrap_sysconf(int name);
 long __wrap_sysconf(int name) {
     return name == _SC_NPROCESSORS_ONLN ? (long)cpu_count : __real_sysconf(name);
 }
 
-int __wrap_sched_yield(void);
 int __wrap_sched_yield(void) {
     if (self != NULL)
         spend(YIELD_NS);
     return 0;
 }
 
-int __wrap_nanosleep(const struct timespec *duration, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *duration, struct timespec *left) {
     (void)left;
     if (self != NULL)
@@ -319,7 +319,6 @@ void hook_pause(void) {
     pass_baton();
 }
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
     do
         access_memory(mutex, sizeof(*mutex), true, CODE);
@@ -328,14 +327,12 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
 }
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex) {
     access_memory(mutex, sizeof(*mutex), true, CODE);
     return __real_pthread_mutex_unlock(mutex);
 }
 
 /* The same keys are in the same shards in each run. */
-uint64_t __wrap_htw__random_seed(const void *owner);
 uint64_t __wrap_htw__random_seed(const void *owner) {
     (void)owner;
     return 1;

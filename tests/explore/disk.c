@@ -15,6 +15,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 enum { FILES = 4, SECTOR = 512, CAPACITY = 8 << 20, SECTORS = CAPACITY / SECTOR, REGIONS = 64 };
 #define FIRST_FD 1000 /* of the files; the folder comes after them */
 
@@ -423,7 +426,6 @@ static bool is_folder(const char *path) {
     return strncmp(path, DISK_PATH, size) == 0 && DISK_PATH[size] == '/';
 }
 
-char *__wrap_realpath(const char *path, char *name);
 char *__wrap_realpath(const char *path, char *name) {
     const struct disk_file *file = file_of(path);
     if (!is_folder(path) && (file == NULL || !file->exists)) {
@@ -444,28 +446,23 @@ static int get_status(const struct disk_file *file, struct stat64 *status) {
     return 0;
 }
 
-int __wrap_stat64(const char *path, struct stat64 *status);
 int __wrap_stat64(const char *path, struct stat64 *status) {
     return get_status(file_of(path), status);
 }
 
-int __wrap_lstat64(const char *path, struct stat64 *status);
 int __wrap_lstat64(const char *path, struct stat64 *status) {
     return get_status(file_of(path), status);
 }
 
-int __wrap_fstat64(int fd, struct stat64 *status);
 int __wrap_fstat64(int fd, struct stat64 *status) {
     return get_status(&disk->files[fd - FIRST_FD], status);
 }
 
-int __wrap_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode) {
     (void)path, (void)mode;
     return 0;
 }
 
-int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...) {
     struct disk_file *file = file_of(path);
     if (file == NULL)
@@ -479,7 +476,6 @@ int __wrap_open64(const char *path, int flags, ...) {
     return FIRST_FD + (int)(file - disk->files);
 }
 
-int __wrap_mknod(const char *path, mode_t mode, dev_t device);
 int __wrap_mknod(const char *path, mode_t mode, dev_t device) {
     (void)mode, (void)device;
     struct disk_file *file = file_of(path);
@@ -489,7 +485,6 @@ int __wrap_mknod(const char *path, mode_t mode, dev_t device) {
     return 0;
 }
 
-int __wrap_unlink(const char *path);
 int __wrap_unlink(const char *path) {
     struct disk_file *file = file_of(path);
     if (file == NULL || !file->exists)
@@ -499,13 +494,11 @@ int __wrap_unlink(const char *path) {
 }
 
 /* The lock of a process ends with it. */
-int __wrap_fcntl64(int fd, int operation, ...);
 int __wrap_fcntl64(int fd, int operation, ...) {
     (void)fd, (void)operation;
     return 0;
 }
 
-int __wrap_fsync(int fd);
 int __wrap_fsync(int fd) {
     (void)fd;
     (void)disk_begin(DISK_SYNC_FOLDER, false);

@@ -12,6 +12,9 @@
 #include <limits.h>
 #include <sqlite3.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define CODE __builtin_return_address(0)
 
 static struct disk_image *empty, *frozen;
@@ -145,23 +148,18 @@ void scene_reset_disk(void) {
 /* ---- calls of SQLite */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
-int __wrap_sqlite3_step(sqlite3_stmt *statement);
 int __wrap_sqlite3_step(sqlite3_stmt *statement) {
     enter(CODE);
     return __real_sqlite3_step(statement);
 }
 
 int __real_sqlite3_reset(sqlite3_stmt *statement);
-int __wrap_sqlite3_reset(sqlite3_stmt *statement);
 int __wrap_sqlite3_reset(sqlite3_stmt *statement) {
     use(CODE);
     return __real_sqlite3_reset(statement);
 }
 
 int __real_sqlite3_exec(sqlite3 *database, const char *text,
-                        int (*callback)(void *, int, char **, char **), void *arg,
-                        char **ret_message);
-int __wrap_sqlite3_exec(sqlite3 *database, const char *text,
                         int (*callback)(void *, int, char **, char **), void *arg,
                         char **ret_message);
 int __wrap_sqlite3_exec(sqlite3 *database, const char *text,
@@ -174,15 +172,12 @@ int __wrap_sqlite3_exec(sqlite3 *database, const char *text,
 int __real_sqlite3_wal_checkpoint_v2(sqlite3 *database, const char *name, int mode, int *ret_pages,
                                      int *ret_copied);
 int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *database, const char *name, int mode, int *ret_pages,
-                                     int *ret_copied);
-int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *database, const char *name, int mode, int *ret_pages,
                                      int *ret_copied) {
     enter(CODE);
     return __real_sqlite3_wal_checkpoint_v2(database, name, mode, ret_pages, ret_copied);
 }
 
 int __real_sqlite3_close(sqlite3 *database);
-int __wrap_sqlite3_close(sqlite3 *database);
 int __wrap_sqlite3_close(sqlite3 *database) {
     enter(CODE);
     return __real_sqlite3_close(database);

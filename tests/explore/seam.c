@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define CODE __builtin_return_address(0)
 #define NS_PER_S INT64_C(1000000000)
 #ifndef MUTEXES
@@ -22,7 +25,6 @@
 
 /* ---- time */
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
     int64_t ns = clock == CLOCK_REALTIME ? machine_wall_ns() : machine_now_ns();
     if (clock != CLOCK_REALTIME && machine_self != NULL && machine_self->read_to != NULL) {
@@ -38,14 +40,11 @@ static int64_t ns_of(const struct timespec *time) {
                                                    : time->tv_sec * NS_PER_S + time->tv_nsec;
 }
 
-int __wrap_timerfd_create(clockid_t clock, int flags);
 int __wrap_timerfd_create(clockid_t clock, int flags) {
     (void)flags;
     return machine_timer_create(clock == CLOCK_REALTIME);
 }
 
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
-                           struct itimerspec *before);
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before) {
     (void)flags, (void)before;
@@ -53,20 +52,17 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
     return 0;
 }
 
-int __wrap_epoll_create1(int flags);
 int __wrap_epoll_create1(int flags) {
     (void)flags;
     return machine_poller_create();
 }
 
-int __wrap_epoll_ctl(int poller, int operation, int fd, struct epoll_event *event);
 int __wrap_epoll_ctl(int poller, int operation, int fd, struct epoll_event *event) {
     (void)operation;
     machine_poller_add(poller, fd, event->data.u32);
     return 0;
 }
 
-int __wrap_epoll_wait(int poller, struct epoll_event *events, int max, int timeout_ms);
 int __wrap_epoll_wait(int poller, struct epoll_event *events, int max, int timeout_ms) {
     uint32_t names[MACHINE_TIMERS];
     int count = machine_poller_wait(poller, timeout_ms, names, CODE);
@@ -75,21 +71,18 @@ int __wrap_epoll_wait(int poller, struct epoll_event *events, int max, int timeo
     return count;
 }
 
-int __wrap_close(int fd);
 int __wrap_close(int fd) {
     machine_timer_close(fd);
     return 0;
 }
 
 /* The library sleeps where it waits for a word to change. */
-int __wrap_nanosleep(const struct timespec *duration, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *duration, struct timespec *left) {
     (void)duration, (void)left;
     machine_pause(CODE);
     return 0;
 }
 
-int __wrap_sched_yield(void);
 int __wrap_sched_yield(void) {
     machine_pause(CODE);
     return 0;
@@ -106,19 +99,16 @@ int sched_getcpu(void) {
 }
 
 long __real_sysconf(int name);
-long __wrap_sysconf(int name);
 long __wrap_sysconf(int name) {
     return name == _SC_NPROCESSORS_ONLN ? 2 : __real_sysconf(name);
 }
 
 /* The same keys are in the same shards in each schedule. */
-uint64_t __wrap_htw__random_seed(const void *owner);
 uint64_t __wrap_htw__random_seed(const void *owner) {
     (void)owner;
     return 1;
 }
 
-_Noreturn void __wrap_abort(void);
 _Noreturn void __wrap_abort(void) {
     machine_fail("abort() at %p", CODE);
 }
@@ -164,7 +154,6 @@ static struct machine_past *past_of(struct mutex *state) {
     return &mutexes[state->index - 1];
 }
 
-int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
 int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
     (void)attributes;
     *state_of(mutex) = (struct mutex) { 0 };
@@ -188,32 +177,27 @@ static void unlock(pthread_mutex_t *mutex) {
     machine_wake(mutex, true);
 }
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
     machine_step(mutex, "locks", CODE);
     lock(mutex, CODE);
     return 0;
 }
 
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex) {
     unlock(mutex);
     return 0;
 }
 
-int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
 int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
     (void)condition, (void)attributes;
     return 0;
 }
 
-int __wrap_pthread_cond_destroy(pthread_cond_t *condition);
 int __wrap_pthread_cond_destroy(pthread_cond_t *condition) {
     (void)condition;
     return 0;
 }
 
-int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_destroy(pthread_mutex_t *mutex) {
     if (state_of(mutex)->owner != 0)
         machine_fail("thread %u destroys a mutex that is held", machine_self->number);
@@ -228,25 +212,20 @@ static int wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t
     return woken ? 0 : ETIMEDOUT;
 }
 
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     return wait_until(condition, mutex, MACHINE_NEVER, CODE);
 }
 
 int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                                  const struct timespec *until);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                   const struct timespec *until) {
     return wait_until(condition, mutex, until->tv_sec * NS_PER_S + until->tv_nsec, CODE);
 }
 
-int __wrap_pthread_cond_signal(pthread_cond_t *condition);
 int __wrap_pthread_cond_signal(pthread_cond_t *condition) {
     machine_wake(condition, false);
     return 0;
 }
 
-int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
 int __wrap_pthread_cond_broadcast(pthread_cond_t *condition) {
     machine_wake(condition, true);
     return 0;
@@ -258,7 +237,6 @@ static struct semaphore *semaphore_of(sem_t *semaphore) {
     return (struct semaphore *)(void *)semaphore;
 }
 
-int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
 int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value) {
     (void)shared;
     if (semaphore_count == SEMAPHORES && semaphores_free_count == 0)
@@ -270,14 +248,12 @@ int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value) {
     return 0;
 }
 
-int __wrap_sem_destroy(sem_t *semaphore);
 int __wrap_sem_destroy(sem_t *semaphore) {
     hook_write(semaphore, sizeof(struct semaphore), CODE); /* what follows on its memory */
     semaphores_free[semaphores_free_count++] = semaphore_of(semaphore)->index;
     return 0;
 }
 
-int __wrap_sem_post(sem_t *semaphore);
 int __wrap_sem_post(sem_t *semaphore) {
     machine_step(semaphore, "posts", CODE);
     hook_read(semaphore, sizeof(struct semaphore), CODE); /* before it is destroyed */
@@ -287,7 +263,6 @@ int __wrap_sem_post(sem_t *semaphore) {
     return 0;
 }
 
-int __wrap_sem_wait(sem_t *semaphore);
 int __wrap_sem_wait(sem_t *semaphore) {
     machine_step(semaphore, "awaits", CODE);
     while (semaphore_of(semaphore)->value == 0)
@@ -300,15 +275,12 @@ int __wrap_sem_wait(sem_t *semaphore) {
 /* ---- threads */
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*main)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*main)(void *), void *argument) {
     (void)attributes;
     *thread = (pthread_t)machine_thread_start(main, argument) + 1; /* no thread is 0 */
     return 0;
 }
 
-int __wrap_pthread_join(pthread_t thread, void **ret_result);
 int __wrap_pthread_join(pthread_t thread, void **ret_result) {
     void *result = machine_thread_join((unsigned)thread - 1, CODE);
     if (ret_result != NULL)
@@ -316,18 +288,15 @@ int __wrap_pthread_join(pthread_t thread, void **ret_result) {
     return 0;
 }
 
-pthread_t __wrap_pthread_self(void);
 pthread_t __wrap_pthread_self(void) {
     return (pthread_t)machine_self->number + 1;
 }
 
-int __wrap_pthread_setname_np(pthread_t thread, const char *name);
 int __wrap_pthread_setname_np(pthread_t thread, const char *name) {
     (void)thread, (void)name;
     return 0;
 }
 
-int __wrap_pthread_setcancelstate(int state, int *before);
 int __wrap_pthread_setcancelstate(int state, int *before) {
     if (before != NULL)
         *before = PTHREAD_CANCEL_ENABLE;
@@ -335,7 +304,6 @@ int __wrap_pthread_setcancelstate(int state, int *before) {
     return 0;
 }
 
-int __wrap_pthread_sigmask(int how, const void *set, void *before);
 int __wrap_pthread_sigmask(int how, const void *set, void *before) {
     (void)how, (void)set, (void)before;
     return 0;

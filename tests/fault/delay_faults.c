@@ -14,6 +14,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 struct fault_plan *fault_plan;
 
 #define NAME_OF(type, name, parameters, arguments) [FAULT_##name] = #name,
@@ -48,7 +51,6 @@ DELAY_FAULTS(WRAP)
 FAILING_WRAP_CLOSE(FAULT_close)
 
 int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...) {
     va_list arguments;
     va_start(arguments, flags);
@@ -60,8 +62,6 @@ int __wrap_open64(const char *path, int flags, ...) {
 }
 
 int __real_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
-                 const sigset_t *mask);
-int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask) {
@@ -79,7 +79,6 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
 }
 
 int __real_fclose(FILE *stream);
-int __wrap_fclose(FILE *stream);
 int __wrap_fclose(FILE *stream) {
     bool is_failing = failing_call(FAULT_fclose);
     int error = errno, result = __real_fclose(stream);
@@ -88,7 +87,6 @@ int __wrap_fclose(FILE *stream) {
 }
 
 size_t __real_fwrite(const void *bytes, size_t size, size_t count, FILE *stream);
-size_t __wrap_fwrite(const void *bytes, size_t size, size_t count, FILE *stream);
 size_t __wrap_fwrite(const void *bytes, size_t size, size_t count, FILE *stream) {
     bool failed = failing_call(FAULT_fwrite);
     int error = errno;
@@ -104,7 +102,6 @@ size_t __wrap_fwrite(const void *bytes, size_t size, size_t count, FILE *stream)
 }
 
 ssize_t __real_write(int fd, const void *bytes, size_t size);
-ssize_t __wrap_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
     bool failed = failing_call(FAULT_write);
     if (failed && !is_short())
@@ -113,7 +110,6 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
 }
 
 ssize_t __real_writev(int fd, const struct iovec *pieces, int count);
-ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
     if (!failing_call(FAULT_writev))
         return __real_writev(fd, pieces, count);
@@ -121,7 +117,6 @@ ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
 }
 
 int64_t __real_htw__clock_monotonic_ns(void);
-int64_t __wrap_htw__clock_monotonic_ns(void);
 int64_t __wrap_htw__clock_monotonic_ns(void) {
     int64_t shift_ns = fault_plan != NULL ? fault_plan->clock_shift_ns : 0;
     return __real_htw__clock_monotonic_ns() + shift_ns;

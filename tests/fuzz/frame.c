@@ -19,6 +19,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 static _Atomic int64_t live, peak; /* bytes */
 static uint64_t steps;
 static int report_fd = STDERR_FILENO;
@@ -126,7 +129,6 @@ static void count_memory(void) {
 
 #ifdef HTW_FUZZ_STEPS
 void *__real_mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off_t offset) {
     void *memory = __real_mmap64(at, size, protection, flags, fd, offset);
     if (memory != MAP_FAILED)
@@ -135,7 +137,6 @@ void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, of
 }
 
 int __real_munmap(void *memory, size_t size);
-int __wrap_munmap(void *memory, size_t size);
 int __wrap_munmap(void *memory, size_t size) {
     int error = __real_munmap(memory, size);
     if (error == 0)
@@ -145,7 +146,6 @@ int __wrap_munmap(void *memory, size_t size) {
 
 /* ---- steps */
 
-void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void) {
     steps++;
 }

@@ -5,18 +5,18 @@
 
 #include <string.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define CODE __builtin_return_address(0)
 
-void __tsan_init(void);
 void __tsan_init(void) {
 }
 
-void __tsan_func_entry(void *caller);
 void __tsan_func_entry(void *caller) {
     (void)caller;
 }
 
-void __tsan_func_exit(void);
 void __tsan_func_exit(void) {
 }
 
@@ -127,7 +127,6 @@ ATOMIC(uint16_t, 16)
 ATOMIC(uint32_t, 32)
 ATOMIC(uint64_t, 64)
 
-void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order) {
     hook_fence(order, CODE);
 }
@@ -150,7 +149,6 @@ COPY(memcpy)
 COPY(memmove)
 
 void *__real_memset(void *memory, int byte, size_t size);
-void *__wrap_memset(void *memory, int byte, size_t size);
 void *__wrap_memset(void *memory, int byte, size_t size) {
     hook_write(memory, size, CODE);
     return __real_memset(memory, byte, size);
@@ -158,7 +156,6 @@ void *__wrap_memset(void *memory, int byte, size_t size) {
 void *__tsan_memset(void *memory, int byte, size_t size) ALIAS(__wrap_memset);
 
 int __real_memcmp(const void *one, const void *other, size_t size);
-int __wrap_memcmp(const void *one, const void *other, size_t size);
 int __wrap_memcmp(const void *one, const void *other, size_t size) {
     hook_read(one, size, CODE);
     hook_read(other, size, CODE);

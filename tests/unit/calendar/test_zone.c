@@ -16,8 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* cctz forgets some objects of 40 bytes where it finds no memory for what belongs to them. */
-const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libcctz";
 }
@@ -175,7 +177,6 @@ static bool is_replaced(const char *path) {
 }
 
 int REAL_OPEN(const char *path, int flags, ...);
-int WRAPPED_OPEN(const char *path, int flags, ...);
 int WRAPPED_OPEN(const char *path, int flags, ...) {
     if (!is_replaced(path))
         return REAL_OPEN(path, flags);
@@ -184,7 +185,6 @@ int WRAPPED_OPEN(const char *path, int flags, ...) {
 }
 
 ssize_t __real_readlink(const char *path, char *buffer, size_t size);
-ssize_t __wrap_readlink(const char *path, char *buffer, size_t size);
 ssize_t __wrap_readlink(const char *path, char *buffer, size_t size) {
     if (!is_replaced(path))
         return __real_readlink(path, buffer, size);

@@ -15,6 +15,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define WRITES_MAX 128
 
 static struct htw__output output;
@@ -27,17 +30,14 @@ static size_t write_sizes[WRITES_MAX];
 static int writes;
 static size_t write_most; /* bytes that a write takes; 0: all */
 
-int64_t __wrap_htw__clock_monotonic_ns(void);
 int64_t __wrap_htw__clock_monotonic_ns(void) {
     return now_ns;
 }
 
-int64_t __wrap_htw__clock_realtime_ns(void);
 int64_t __wrap_htw__clock_realtime_ns(void) {
     return now_ns;
 }
 
-ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
     static char bytes[1024 * 1024];
     size_t size = 0;
@@ -55,7 +55,6 @@ ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
 static uint64_t destroyed;
 
 void __real_htw__message_destroy(struct htw__message *message);
-void __wrap_htw__message_destroy(struct htw__message *message);
 void __wrap_htw__message_destroy(struct htw__message *message) {
     destroyed++;
     __real_htw__message_destroy(message);

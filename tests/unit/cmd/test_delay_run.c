@@ -24,6 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #define SLEEPS_MAX 64
 #define HANGS 99 /* the exit status of a run that would wait for ever */
 
@@ -62,18 +65,14 @@ static const struct event *event; /* of the next sleep */
 static struct result *shared;     /* with the process of a run */
 static int input_end;
 
-int64_t __wrap_htw__clock_monotonic_ns(void);
 int64_t __wrap_htw__clock_monotonic_ns(void) {
     return now_ns;
 }
 
-int64_t __wrap_htw__clock_realtime_ns(void);
 int64_t __wrap_htw__clock_realtime_ns(void) {
     return now_ns;
 }
 
-int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
-                 const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask) {
     int64_t sleep_ns = limit != NULL ? limit->tv_sec * HTW_SECOND + limit->tv_nsec : -1;

@@ -15,6 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 static struct htw__safe_file file;
 static char folder[TEST_FOLDER_SIZE];
 static char target[64];
@@ -35,26 +38,22 @@ static bool taken(int *error) {
 }
 
 int __real_fflush(FILE *stream);
-int __wrap_fflush(FILE *stream);
 int __wrap_fflush(FILE *stream) {
     return taken(&fflush_error) ? EOF : __real_fflush(stream);
 }
 
 int __real_fsync(int fd);
-int __wrap_fsync(int fd);
 int __wrap_fsync(int fd) {
     fsyncs++;
     return taken(&fsync_error) ? -1 : __real_fsync(fd);
 }
 
 int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to) {
     return taken(&rename_error) ? -1 : __real_rename(from, to);
 }
 
 int __real_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode) {
     return taken(&access_error) ? -1 : __real_access(path, mode);
 }

@@ -8,6 +8,9 @@
 
 #include <pthread.h>
 
+/* No header declares what the linker or the compiler calls. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* Then the wheel cannot follow at once. */
 PURGATORY_TEST(purgatory_timeout_after_a_step_back_without_memory_is_not_early) {
     watch(purgatory_case_waiter(test, 'a'), 50 * HTW_SECOND, "k");
@@ -64,12 +67,10 @@ PURGATORY_TEST(purgatory_request_with_timeout_zero_may_be_submitted_again_ten_th
 /* The kernel's clocks (-Wl,--wrap), by which an embedded scheduler goes. */
 static int64_t monotonic_ns = CASE_START_NS, realtime_ns = CASE_START_NS;
 
-int64_t __wrap_htw__clock_monotonic_ns(void);
 int64_t __wrap_htw__clock_monotonic_ns(void) {
     return monotonic_ns;
 }
 
-int64_t __wrap_htw__clock_realtime_ns(void);
 int64_t __wrap_htw__clock_realtime_ns(void) {
     return realtime_ns;
 }
@@ -91,7 +92,6 @@ UNIT_TEST(purgatory_check_later_does_not_wait_for_a_wall_clock_that_is_set_back)
 /* ------------------------------------------------------------------ hooks that take long */
 
 /* All requests are on one CPU, which has two alarms that repeat. */
-int __wrap_sched_getcpu(void);
 int __wrap_sched_getcpu(void) {
     return 0;
 }
