@@ -199,7 +199,8 @@ static void read_options(int argc, char **argv) {
 int main(int argc, char **argv) {
     read_options(argc, argv);
     const struct workload *workload = given.workload;
-    given.count = given.is_quick ? workload->quick_count : workload->count;
+    bool is_fewer = given.is_quick && workload->quick_count > 0;
+    given.count = is_fewer ? workload->quick_count : workload->count;
     if (given.seconds == 0)
         given.seconds = workload->seconds / (given.is_quick ? program.quick : 1);
     if (given.warmup == 0)

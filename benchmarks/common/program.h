@@ -21,7 +21,7 @@ struct workload {
     /* Defaults of the options of these names. */
     double seconds; /* of measured time */
     uint64_t count; /* timers or requests */
-    uint64_t quick_count;
+    uint64_t quick_count; /* 0: the same */
 
     /* Measures, and prints the figures. */
     void (*run)(const struct options *options);

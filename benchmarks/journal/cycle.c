@@ -111,6 +111,5 @@ const struct workload workload_cycle = {
     .about = "put, deliver and end jobs as fast as it goes",
     .seconds = 1.5,
     .count = 1000,
-    .quick_count = 1000,
     .run = run,
 };

@@ -63,6 +63,5 @@ const struct workload workload_lateness = {
     .about = "jobs at a constant rate, delayed by 1 to 1000 ms",
     .seconds = 2,
     .count = 10000,
-    .quick_count = 10000,
     .run = run,
 };

@@ -207,6 +207,5 @@ const struct workload workload_pair = {
     .about = "submit a request and complete the oldest one by an event on one of its keys",
     .seconds = 2,
     .count = 1000,
-    .quick_count = 1000,
     .run = run,
 };

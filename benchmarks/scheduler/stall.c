@@ -99,6 +99,5 @@ const struct workload workload_stall = {
     .name = "stall",
     .about = "a million timers fall due within 1 ms while another thread schedules and cancels",
     .count = 1000000,
-    .quick_count = 1000000,
     .run = run,
 };

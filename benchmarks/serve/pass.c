@@ -139,7 +139,6 @@ const struct workload workload_hand = {
     .about = "from a put until a worker has the job, at half of what the server can do",
     .seconds = 2,
     .count = 16,
-    .quick_count = 16,
     .run = run_hand,
 };
 

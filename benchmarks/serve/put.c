@@ -100,7 +100,6 @@ const struct workload workload_put = {
     .about = "clients that put a job, and wait for INSERTED",
     .seconds = 2,
     .count = 1,
-    .quick_count = 1,
     .run = run_put,
 };
 
@@ -109,6 +108,5 @@ const struct workload workload_cycle = {
     .about = "clients that put a job, reserve one and delete it",
     .seconds = 2,
     .count = 1,
-    .quick_count = 1,
     .run = run_cycle,
 };

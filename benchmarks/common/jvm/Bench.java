@@ -14,7 +14,4 @@ final class Bench {
         System.err.println("Bench: " + why);
         Runtime.getRuntime().halt(1);
     }
-
-    private Bench() {
-    }
 }

@@ -16,7 +16,4 @@ final class Clock {
     static long nanoseconds(double seconds) {
         return (long) (seconds * 1e9);
     }
-
-    private Clock() {
-    }
 }

@@ -39,7 +39,4 @@ final class Exhaustion {
         report.line("out_of_memory", 1);
         Runtime.getRuntime().halt(0);
     }
-
-    private Exhaustion() {
-    }
 }

@@ -20,7 +20,4 @@ final class Machine {
         }
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
-
-    private Machine() {
-    }
 }

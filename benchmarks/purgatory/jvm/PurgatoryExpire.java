@@ -71,7 +71,4 @@ final class PurgatoryExpire {
             EXPIRED.lazySet(EXPIRED.get() + 1);
         }
     }
-
-    private PurgatoryExpire() {
-    }
 }

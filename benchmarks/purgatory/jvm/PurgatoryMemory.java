@@ -38,7 +38,4 @@ final class PurgatoryMemory {
         if (purgatory.numDelayed() != 0)
             Bench.fail("requests are left that were completed");
     }
-
-    private PurgatoryMemory() {
-    }
 }

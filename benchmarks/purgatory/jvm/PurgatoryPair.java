@@ -165,7 +165,4 @@ final class PurgatoryPair {
                 Bench.fail("an event has completed " + completed + " requests");
         }
     }
-
-    private PurgatoryPair() {
-    }
 }

@@ -25,7 +25,4 @@ final class Suite {
             Bench.fail("no such workload: " + options.workload);
         }
     }
-
-    private Suite() {
-    }
 }

@@ -35,7 +35,4 @@ final class Suite {
             throw new IllegalArgumentException("no such workload: " + name);
         }
     }
-
-    private Suite() {
-    }
 }

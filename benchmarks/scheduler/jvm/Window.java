@@ -55,7 +55,4 @@ final class Window {
             Clock.sleepUntil(System.nanoTime() + SAMPLE_NS);
         }
     }
-
-    private Window() {
-    }
 }

@@ -19,7 +19,4 @@ final class Suite {
         else
             WheelPairs.run(workload.equals("churn"), timers, operations, seed, given.has("--check-end"), report);
     }
-
-    private Suite() {
-    }
 }

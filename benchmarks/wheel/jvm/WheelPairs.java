@@ -45,7 +45,4 @@ final class WheelPairs {
             oldest = oldest + 1 < timers.n ? oldest + 1 : 0;
         }
     }
-
-    private WheelPairs() {
-    }
 }
