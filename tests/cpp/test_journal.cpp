@@ -2,6 +2,8 @@
 /* test_journal.cpp - journals, and leases that are ended once. */
 #include "harness.hpp"
 
+#include "../support/failing_new.h"
+
 #include <htw/journal.hpp>
 
 #include <sqlite3.h>
@@ -12,8 +14,6 @@
 #include <string>
 
 namespace {
-
-std::atomic<int> allowed { -1 }; // how many calls of operator new may succeed; -1: all
 
 class test_folder {
   public:
@@ -58,31 +58,6 @@ std::uint64_t count(const htw::journal &journal, std::uint64_t htw::queue_stats:
 }
 
 } // namespace
-
-/* Inlined, they would look to gcc like free() of what new returned. */
-#define NOINLINE __attribute__((noinline))
-
-NOINLINE void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
-    const int left = allowed;
-    if (left > 0)
-        allowed = left - 1;
-    return left == 0 ? nullptr : std::malloc(size);
-}
-NOINLINE void *operator new(std::size_t size) {
-    void *memory = ::operator new(size, std::nothrow);
-    if (memory == nullptr)
-        throw std::bad_alloc();
-    return memory;
-}
-NOINLINE void operator delete(void *memory) noexcept {
-    std::free(memory);
-}
-NOINLINE void operator delete(void *memory, std::size_t) noexcept {
-    std::free(memory);
-}
-NOINLINE void operator delete(void *memory, const std::nothrow_t &) noexcept {
-    std::free(memory);
-}
 
 TEST(journal_delivers_a_job_at_its_deadline_and_its_lease_ends_it) {
     std::vector<std::string> delivered;
@@ -262,7 +237,7 @@ TEST(journal_without_memory_for_a_lease_or_notice_loses_no_job) {
     journal.put(of_queue(text.c_str()));
     int failures = 0;
     for (bool is_done = false; !is_done; failures++) {
-        allowed = failures;
+        failing_new_after(failures);
         try {
             htw::lease job = journal.lease("mail");
             job.done_later([text](std::error_code error) { CHECK(!error); });
@@ -271,7 +246,7 @@ TEST(journal_without_memory_for_a_lease_or_notice_loses_no_job) {
         } catch (const std::system_error &error) {
             CHECK(error.code() == std::errc::not_enough_memory);
         }
-        allowed = -1;
+        failing_new_after(-1);
         journal.sync();
         CHECK(journal.stats().jobs == (is_done ? 0 : 1));
     }
