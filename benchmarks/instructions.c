@@ -93,8 +93,7 @@ static size_t drain_long(struct state *state) {
 }
 
 static void never_due(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
     abort();
 }
 
@@ -154,9 +153,7 @@ static bool is_ready(void *context, struct htw_request *request) {
 }
 
 static void do_nothing(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
 }
 
 /* Request `i` waits on a key of its own, and on one that it shares with about three others. */

@@ -20,15 +20,12 @@ struct arrival {
 };
 
 static bool never(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     return false;
 }
 
 static void ignore(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
 }
 
 static void note_release(void *context, struct htw_request *request) {

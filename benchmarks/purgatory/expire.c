@@ -28,8 +28,7 @@ static struct service service;
 static struct histogram histogram; /* written by the thread that runs callbacks */
 
 static bool never(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     return false;
 }
 

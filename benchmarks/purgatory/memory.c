@@ -23,20 +23,16 @@ static bool event_has_come; /* read by this thread alone: nothing expires */
 static uint64_t released;
 
 static bool is_ready(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     return event_has_come;
 }
 
 static void ignore(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
 }
 
 static void count(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     released++;
 }
 

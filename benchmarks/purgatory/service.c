@@ -30,8 +30,7 @@ void service_start(struct service *service, const struct options *options,
 }
 
 void service_count_release(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     atomic_fetch_add(&released, 1);
 }
 

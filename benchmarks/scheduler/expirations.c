@@ -86,8 +86,7 @@ void expirations_check(const struct expirations *expirations, uint64_t scheduled
 }
 
 void stray_expired(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
     atomic_fetch_add(&strays, 1);
 }
 

@@ -11,8 +11,7 @@ static void start(int workers) {
 
 static int schedule(int64_t now_ns, int64_t delay_ns, htw_callback *callback, void *arg,
                     uint64_t *ret_handle) {
-    (void)now_ns;
-    (void)delay_ns;
+    (void)now_ns, (void)delay_ns;
     callback(arg, NULL);
     if (ret_handle != NULL)
         *ret_handle = 0;

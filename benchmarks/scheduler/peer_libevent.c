@@ -28,8 +28,7 @@ struct timer {
 static struct event_base *base;
 
 static void fire(evutil_socket_t none, short what, void *context) {
-    (void)none;
-    (void)what;
+    (void)none, (void)what;
     struct timer *timer = context;
     htw_callback *callback = timer->callback;
     void *arg = timer->arg;

@@ -31,8 +31,7 @@ static ev_tstamp delay_s(const struct libev *libev, uint64_t deadline) {
 }
 
 static void fire(struct ev_loop *loop, ev_timer *timer, int events) {
-    (void)loop;
-    (void)events;
+    (void)loop, (void)events;
     bench_fired(timer->data, timer);
 }
 

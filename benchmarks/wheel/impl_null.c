@@ -8,30 +8,24 @@
 static char nothing;
 
 static void *create(size_t capacity, struct bench_tally *tally) {
-    (void)capacity;
-    (void)tally;
+    (void)capacity, (void)tally;
     return &nothing;
 }
 
 static void init(void *self, void *timer) {
-    (void)self;
-    (void)timer;
+    (void)self, (void)timer;
 }
 
 static void schedule(void *self, void *timer, uint64_t deadline) {
-    (void)self;
-    (void)timer;
-    (void)deadline;
+    (void)self, (void)timer, (void)deadline;
 }
 
 static void cancel(void *self, void *timer) {
-    (void)self;
-    (void)timer;
+    (void)self, (void)timer;
 }
 
 static void advance(void *self, uint64_t now) {
-    (void)self;
-    (void)now;
+    (void)self, (void)now;
 }
 
 const struct bench_implementation bench_null = {

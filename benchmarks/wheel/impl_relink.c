@@ -15,8 +15,7 @@ struct node {
 };
 
 static void *create(size_t capacity, struct bench_tally *tally) {
-    (void)capacity;
-    (void)tally;
+    (void)capacity, (void)tally;
     struct node *lists = malloc(LISTS * sizeof(*lists));
     for (size_t i = 0; lists != NULL && i < LISTS; i++)
         lists[i].next = lists[i].previous = &lists[i];
@@ -24,8 +23,7 @@ static void *create(size_t capacity, struct bench_tally *tally) {
 }
 
 static void init(void *self, void *timer) {
-    (void)self;
-    (void)timer;
+    (void)self, (void)timer;
 }
 
 static void schedule(void *self, void *timer, uint64_t deadline) {
@@ -50,8 +48,7 @@ static void move(void *self, void *timer, uint64_t deadline) {
 }
 
 static void advance(void *self, uint64_t now) {
-    (void)self;
-    (void)now;
+    (void)self, (void)now;
 }
 
 const struct bench_implementation bench_relink = {

@@ -43,15 +43,12 @@ struct job {
 /* ---- memory */
 
 static void *allocate_by_malloc(void *context, size_t size, size_t alignment) {
-    (void)context;
-    (void)alignment;
+    (void)context, (void)alignment;
     return malloc(size);
 }
 
 static void release_by_free(void *context, void *memory, size_t size, size_t alignment) {
-    (void)context;
-    (void)size;
-    (void)alignment;
+    (void)context, (void)size, (void)alignment;
     free(memory);
 }
 

@@ -37,9 +37,7 @@ static void *allocate_by_malloc(void *context, size_t size, size_t alignment) {
 }
 
 static void release_by_free(void *context, void *memory, size_t size, size_t alignment) {
-    (void)context;
-    (void)size;
-    (void)alignment;
+    (void)context, (void)size, (void)alignment;
     unsigned char *begin = memory;
     HTW_FREE(begin - begin[-1]);
 }

@@ -94,8 +94,7 @@ static void *allocate_from_system(void *context, size_t size, size_t alignment) 
 }
 
 static void release_to_system(void *context, void *memory, size_t size, size_t alignment) {
-    (void)context;
-    (void)alignment;
+    (void)context, (void)alignment;
     if (size >= MAPPED_FROM)
         unmap(memory, size);
     else

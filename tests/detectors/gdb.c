@@ -3,8 +3,7 @@
 #include "parcel.h"
 
 static void callback(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
 }
 
 __attribute__((noinline)) void stop_here(struct htw_scheduler *scheduler, htw_handle plain,

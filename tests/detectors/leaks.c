@@ -18,14 +18,11 @@ struct wait {
 };
 
 static void do_nothing(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
 }
 
 static void end(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
 }
 
 /* Nothing but the library points to the arguments. */

@@ -24,8 +24,7 @@ static bool try_complete(void *context, struct htw_request *request) {
 }
 
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)reason;
+    (void)context, (void)reason;
     REQUIRE(order_of(request)->ended++ == 0);
 }
 

@@ -32,8 +32,7 @@ static void write_shared(void *arg, const struct htw_expiration *expiration) {
 }
 
 static void never(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
     REQUIRE(false);
 }
 
@@ -100,9 +99,7 @@ static void running(void) {
 /* Sleeps until the other hook runs, too, which orders nothing. Once this one has ended, locks that both
    threads take may order what follows. */
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
     shared++;
     sleep_ms(200);
 }

@@ -272,8 +272,7 @@ static void *allocate(void *context, size_t size, size_t alignment) {
 }
 
 static void release(void *context, void *memory, size_t size, size_t alignment) {
-    (void)context;
-    (void)alignment;
+    (void)context, (void)alignment;
     memset(memory, 0x5a, size);
     free(memory);
 }

@@ -200,8 +200,7 @@ static void check_limit(const char *what, uint64_t cost, const struct fuzz_limit
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
-    (void)argc;
-    (void)argv;
+    (void)argc, (void)argv;
     report_fd = dup(STDERR_FILENO); /* libFuzzer, or replay.c, may close the other */
     count_memory();
     return 0;

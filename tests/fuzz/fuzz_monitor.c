@@ -15,9 +15,7 @@
 static struct htw_monitor monitor;
 
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
 }
 
 static void open_monitor(void) {

@@ -37,15 +37,13 @@ static struct htw_journal *journal;
 static uint64_t calls;
 
 static void *count_new(void *context, size_t size, size_t alignment) {
-    (void)context;
-    (void)alignment;
+    (void)context, (void)alignment;
     bytes += (int64_t)size;
     return malloc(size);
 }
 
 static void count_old(void *context, void *memory, size_t size, size_t alignment) {
-    (void)context;
-    (void)alignment;
+    (void)context, (void)alignment;
     bytes -= (int64_t)size;
     free(memory);
 }

@@ -20,14 +20,12 @@ __attribute__((constructor)) static void open_stream(void) {
 }
 
 static void must_not_run(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
     _exit(2);
 }
 
 static void must_not_visit(void *context, const struct htw_unexpired *unexpired) {
-    (void)context;
-    (void)unexpired;
+    (void)context, (void)unexpired;
     _exit(3);
 }
 

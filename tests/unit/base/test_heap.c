@@ -103,9 +103,7 @@ UNIT_TEST(heap_grown_keeps_its_nodes) {
 }
 
 static void *refuse(void *context, size_t size, size_t alignment) {
-    (void)context;
-    (void)size;
-    (void)alignment;
+    (void)context, (void)size, (void)alignment;
     return NULL;
 }
 

@@ -84,8 +84,7 @@ SCHEDULER_TEST(site_without_memory_is_not_counted) {
 }
 
 static void never_run(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
     abort();
 }
 

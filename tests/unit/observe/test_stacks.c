@@ -152,8 +152,7 @@ static struct htw_scheduler *observing(uint32_t set) {
 }
 
 static void never_run(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
 }
 
 static struct htw_scheduler *ending;

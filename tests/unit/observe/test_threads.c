@@ -17,8 +17,7 @@
 #define BOTH (HTW_OBSERVE_SITES | HTW_OBSERVE_EVENTS)
 
 static void nothing(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
 }
 
 static const struct htw_site sites[ARMING] = {

@@ -7,8 +7,7 @@
 #include <errno.h>
 
 static void must_not_visit(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     _exit(3);
 }
 
@@ -62,9 +61,7 @@ static void end_in_child(struct purgatory_case *test) {
 static unsigned ends_in_child;
 
 static void count_end(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
     ends_in_child++;
 }
 

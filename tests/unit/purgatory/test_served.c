@@ -59,8 +59,7 @@ htw_handle __wrap_htw_find_key(struct htw_scheduler *scheduler, struct htw_group
 }
 
 static bool try_complete(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     if (is_test)
         scene.asked_by_test++;
     if (scene.events == EVENTS)
@@ -72,14 +71,12 @@ static bool try_complete(void *context, struct htw_request *request) {
 }
 
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     scene.reason = reason;
 }
 
 static void release(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
+    (void)context, (void)request;
     sem_post(&scene.released);
 }
 
@@ -121,8 +118,7 @@ static void end(void) {
 }
 
 static void never_due(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
 }
 
 static const struct way {

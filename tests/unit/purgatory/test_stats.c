@@ -11,9 +11,7 @@
 #include <string.h>
 
 static void do_nothing(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    (void)reason;
+    (void)context, (void)request, (void)reason;
 }
 
 /* What the header says that keys need. Cells come in chunks, and there is a table; each of 4096 shards has

@@ -19,8 +19,7 @@ static void fork_in_callback(struct probe *self) {
 }
 
 static void fork_in_visitor(void *context, const struct htw_unexpired *unexpired) {
-    (void)context;
-    (void)unexpired;
+    (void)context, (void)unexpired;
     returning_child_fork(&child);
 }
 

@@ -36,9 +36,7 @@ static void check_create(const struct htw_scheduler_options *options) {
 }
 
 static void never_execute(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    (void)tasks;
-    (void)count;
+    (void)context, (void)tasks, (void)count;
 }
 
 UNIT_TEST(create_refused_memory_leaves_nothing) {

@@ -81,9 +81,7 @@ UNIT_TEST(scheduler_options_of_unknown_size_are_refused) {
 }
 
 static void ignore_tasks(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    (void)tasks;
-    (void)count;
+    (void)context, (void)tasks, (void)count;
 }
 
 UNIT_TEST(scheduler_options_that_contradict_each_other_are_refused) {

@@ -17,14 +17,12 @@
 #include <unistd.h>
 
 static void run_and_leave(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
     leave();
 }
 
 static void do_nothing(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
 }
 
 static void release_and_leave(void *arg) {
@@ -33,15 +31,12 @@ static void release_and_leave(void *arg) {
 }
 
 static void visit_and_leave(void *context, const struct htw_unexpired *unexpired) {
-    (void)context;
-    (void)unexpired;
+    (void)context, (void)unexpired;
     leave();
 }
 
 static void execute_and_leave(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    (void)tasks;
-    (void)count;
+    (void)context, (void)tasks, (void)count;
     leave();
 }
 

@@ -98,8 +98,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
 }
 
 static void do_nothing(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
+    (void)arg, (void)expiration;
 }
 
 struct arming {

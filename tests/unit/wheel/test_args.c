@@ -40,8 +40,7 @@ UNIT_TEST(wheel_options_out_of_range_are_refused) {
 }
 
 static bool visit_none(struct htw_timer *timer, void *arg) {
-    (void)timer;
-    (void)arg;
+    (void)timer, (void)arg;
     fail();
     return true;
 }
