@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - main() of the measuring programs, and their command line. */
 #include "program.h"
-#include "report.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <getopt.h>
 #include <gnu/libc-version.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define OPTIONS_MAX 32
 

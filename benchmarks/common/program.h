@@ -5,12 +5,22 @@
  *
  * Besides those of its table, every program has --workload, --build (prints the compiler and its flags) and --help, and
  * one that has peers --peer and --plugin. A wrong command line ends the process with exit status 2.
+ *
+ * With this a workload also has the clock, the report, and the headers of C that most of them use.
  */
 #ifndef BENCH_COMMON_PROGRAM_H
 #define BENCH_COMMON_PROGRAM_H
 
+#include "clock.h"
+#include "report.h"
+
+#include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct options; /* each program has its own */
 
@@ -19,8 +29,8 @@ struct workload {
     const char *about; /* one line for --help */
 
     /* Defaults of the options of these names. */
-    double seconds; /* of measured time */
-    uint64_t count; /* timers or requests */
+    double seconds;       /* of measured time */
+    uint64_t count;       /* timers or requests */
     uint64_t quick_count; /* 0: the same */
 
     /* Measures, and prints the figures. */

@@ -6,7 +6,6 @@
 #ifndef BENCH_COMMON_SERVER_H
 #define BENCH_COMMON_SERVER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Returns the path of a program; ends the run if it is not installed. */

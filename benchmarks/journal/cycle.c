@@ -5,9 +5,7 @@
  */
 #include "options.h"
 
-#include "../common/clock.h"
 #include "../common/process.h"
-#include "../common/report.h"
 #include "../common/thread.h"
 
 struct client {

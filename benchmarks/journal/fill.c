@@ -2,9 +2,6 @@
 /* fill.c - puts many jobs that are due far in the future. */
 #include "fill.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
-
 #define HOUR 3600.0
 #define DAY (24 * HOUR)
 

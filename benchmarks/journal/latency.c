@@ -6,14 +6,7 @@
  */
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
-
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FIRST_PUTS 6000       /* then the logs of htw and of SQLite are written over */

@@ -2,11 +2,7 @@
 /* lateness.c - so many jobs a second with delays of 1 to 1000 ms: how late they are delivered. */
 #include "options.h"
 
-#include "../common/clock.h"
 #include "../common/process.h"
-#include "../common/report.h"
-
-#include <stdlib.h>
 
 #define PATIENCE_SECONDS 30
 

@@ -7,8 +7,6 @@
 
 #include "../common/program.h"
 
-#include <stdbool.h>
-
 struct options {
     const struct peer *peer;
     char place[8]; /* "disk", or "tmpfs": where the working directory is, in which all files are */

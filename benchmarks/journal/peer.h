@@ -6,7 +6,6 @@
 #ifndef BENCH_JOURNAL_PEER_H
 #define BENCH_JOURNAL_PEER_H
 
-#include "../common/program.h"
 #include "load.h"
 
 #include <stdbool.h>

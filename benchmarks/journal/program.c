@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - htw-bench-journal: its workloads, peers and options. */
-#include "../common/report.h"
 #include "options.h"
 
-#include <errno.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 

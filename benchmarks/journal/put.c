@@ -2,8 +2,6 @@
 /* put.c - threads that put one job after the other, and wait until each is durable; or also lease and end it. */
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
 #include "../common/thread.h"
 
 struct putter {

@@ -10,14 +10,7 @@
 
 #include "files.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
-
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -2,8 +2,6 @@
 /* space.c - what pending jobs take on the disk and in memory. */
 #include "fill.h"
 
-#include "../common/report.h"
-
 static void run(const struct options *options) {
     const struct peer *peer = options->peer;
     peer->start(peer, 0);

@@ -9,11 +9,7 @@
  */
 #include "driver.h"
 
-#include "../common/clock.h"
 #include "../common/process.h"
-#include "../common/report.h"
-
-#include <string.h>
 
 #define TOO_FAST 1e8      /* a second */
 #define COMMON_RATE 200e3 /* every peer sustains this */

@@ -2,11 +2,7 @@
 /* driver.c - submits requests as they arrive, and completes them after their latency. */
 #include "driver.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
-
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define BATCH 256  /* arrivals between two readings of the clock */
 #define CHUNK 1024 /* arrivals that are allocated together */

@@ -4,13 +4,9 @@
 #include "options.h"
 #include "service.h"
 
-#include "../common/clock.h"
 #include "../common/histogram.h"
 #include "../common/process.h"
 #include "../common/random.h"
-#include "../common/report.h"
-
-#include <stdlib.h>
 
 #define KEYS 1000
 #define PER_REQUEST 2

@@ -7,13 +7,8 @@
 #include "options.h"
 #include "service.h"
 
-#include "../common/clock.h"
 #include "../common/process.h"
 #include "../common/random.h"
-#include "../common/report.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define TIMEOUT_NS (3600 * HTW_SECOND)
 #define SETTLE_NS 300000000 /* the scheduler has released pages by then */

@@ -8,10 +8,8 @@
 #include "options.h"
 #include "service.h"
 
-#include "../common/clock.h"
 #include "../common/process.h"
 #include "../common/random.h"
-#include "../common/report.h"
 #include "../common/thread.h"
 
 #include <sched.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - htw-bench-purgatory: its workloads and options. */
-#include "../common/report.h"
 #include "options.h"
-
-#include <stdio.h>
 
 extern const struct workload workload_pair, workload_memory, workload_arrivals, workload_wake,
     workload_expire;

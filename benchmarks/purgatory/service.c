@@ -2,11 +2,7 @@
 /* service.c - starts and checks the scheduler and the purgatory under test. */
 #include "service.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
-
 #include <stdatomic.h>
-#include <string.h>
 
 #define PATIENCE_NS 5000000000
 

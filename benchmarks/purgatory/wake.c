@@ -7,13 +7,9 @@
 #include "options.h"
 #include "service.h"
 
-#include "../common/clock.h"
 #include "../common/histogram.h"
-#include "../common/report.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define KEYS 1000
 #define PERIOD_NS 200000

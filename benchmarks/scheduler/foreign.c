@@ -8,8 +8,6 @@
 #include "expirations.h"
 #include "window.h"
 
-#include <string.h>
-
 #define RING_BATCH 100
 #define RING_CAPACITY (64 * RING_BATCH)
 #define NAP_NS 50000

@@ -4,7 +4,6 @@
  * the backlog of the peer afterwards.
  */
 #include "../common/process.h"
-#include "../common/report.h"
 #include "expirations.h"
 #include "options.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* idle.c - one timer that is an hour away: what waiting for it costs. */
-#include "../common/clock.h"
 #include "../common/process.h"
-#include "../common/report.h"
 #include "expirations.h"
 #include "options.h"
 

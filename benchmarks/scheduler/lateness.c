@@ -3,7 +3,6 @@
  * lateness.c - 100 000 timers a second, all of which fire: how late they are, and what they cost.
  */
 #include "../common/process.h"
-#include "../common/report.h"
 #include "expirations.h"
 #include "options.h"
 

@@ -3,14 +3,10 @@
  * memory.c - the memory of a million pending timers, and what is left of ten million that have
  * ended: first by firing, then by being cancelled.
  */
-#include "../common/clock.h"
 #include "../common/process.h"
-#include "../common/report.h"
 #include "delays.h"
 #include "expirations.h"
 #include "options.h"
-
-#include <stdlib.h>
 
 #define WAVE 10              /* times as many timers */
 #define SETTLE_NS 1000000000 /* the peer has returned its memory by then */

@@ -3,8 +3,6 @@
  * pair.c - one thread schedules a timer and cancels the oldest of a thousand that are pending,
  * with no other thread beside it. The median of many laps.
  */
-#include "../common/clock.h"
-#include "../common/report.h"
 #include "delays.h"
 #include "expirations.h"
 #include "options.h"

@@ -6,12 +6,10 @@
 #ifndef BENCH_SCHEDULER_PEER_H
 #define BENCH_SCHEDULER_PEER_H
 
-#include "../common/program.h"
 #include "../common/report.h"
 
 #include <htw/scheduler.h>
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct peer {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - htw-bench-scheduler: its workloads, peers and options. */
-#include "../common/report.h"
 #include "options.h"
-
-#include <stdio.h>
 
 #define HTW_CHOICE UINT64_MAX
 

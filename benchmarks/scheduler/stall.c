@@ -3,8 +3,6 @@
  * stall.c - a million timers fall due within a millisecond, while another thread, the bystander,
  * schedules and cancels: how long its calls take.
  */
-#include "../common/clock.h"
-#include "../common/report.h"
 #include "../common/thread.h"
 #include "expirations.h"
 #include "options.h"

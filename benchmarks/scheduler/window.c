@@ -2,9 +2,7 @@
 /* window.c - measures pairs of schedule and cancel while the threads of a workload run. */
 #include "window.h"
 
-#include "../common/clock.h"
 #include "../common/process.h"
-#include "../common/report.h"
 #include "expirations.h"
 
 #define SAMPLE_NS 10000000

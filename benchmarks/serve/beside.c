@@ -3,16 +3,10 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
 #include "../common/server.h"
 #include "../common/thread.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #define CHUNK 512 /* commands of a write */

@@ -3,13 +3,7 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
 #include "../common/server.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BATCH 500 /* puts that are sent together */
 #define DELAY_S 7200

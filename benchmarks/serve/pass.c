@@ -3,13 +3,7 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
 #include "../common/server.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LATENESS_CLIENTS 16
 #define WAITING_RATE 1000

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* peer.c - starts the server that is measured. */
-#include "../common/report.h"
 #include "../common/server.h"
 #include "options.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - htw-bench-serve: its workloads and options, and the servers that are measured. */
-#include "../common/report.h"
 #include "options.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 extern const struct workload workload_put, workload_cycle, workload_hand, workload_beside,

@@ -3,13 +3,7 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
 #include "../common/server.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What a client waits for. */
 enum { INSERTED, RESERVED, BODY, DELETED };

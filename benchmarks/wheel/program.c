@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - htw-bench-wheel: its workloads, implementations and options. */
 #include "../common/program.h"
-#include "../common/report.h"
 #include "implementations.h"
 #include "options.h"
 

@@ -3,7 +3,6 @@
 #include "run.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define CACHE_LINE 64u

@@ -6,12 +6,8 @@
 #ifndef BENCH_WHEEL_RUN_H
 #define BENCH_WHEEL_RUN_H
 
-#include "../common/clock.h"
 #include "../common/random.h"
-#include "../common/report.h"
 #include "options.h"
-
-#include <stddef.h>
 
 struct run {
     const struct bench_implementation *implementation;

@@ -5,8 +5,6 @@
  */
 #include "run.h"
 
-#include <stdlib.h>
-
 #define TIMEOUT 30000
 #define MOVES_A_TICK 1000
 

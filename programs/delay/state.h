@@ -17,8 +17,6 @@
 #include <htw/wheel.h>
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct htw__delay {
     const struct htw__options *options;

@@ -6,7 +6,6 @@
 #include "../kit/signals.h"
 #include "safe_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 

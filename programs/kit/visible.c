@@ -5,7 +5,6 @@
 #include <htw/base.h>
 #include <htw/scheduler.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /* The length of the character of UTF-8 at `at`, or 0: there is none. Neither surrogates nor forms that

@@ -13,9 +13,7 @@
 
 #include "../../src/base/clock.h"
 #include "../../src/base/probe.h"
-#include "../kit/monitored.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>

@@ -4,7 +4,6 @@
 
 #include "../kit/terminal.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

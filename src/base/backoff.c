@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 
 #define INITIAL_NS INT64_C(100000000)
 #define CAP_NS INT64_C(30000000000)

@@ -30,7 +30,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
 #define HTW__LOCK_RANKS(RANK)                                                                     \

@@ -2,8 +2,6 @@
 /* format.c - writes calendars as cron expressions. */
 #include "fields.h"
 
-#include "../base/compiler.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 #include "origin.h"
 #include "writers.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #ifndef HTW_SRC_PURGATORY_CPU_H
 #define HTW_SRC_PURGATORY_CPU_H
 
-#include "../base/assert.h"
 #include "../port/system.h"
 #include "cell_pool.h"
 #include "state.h"

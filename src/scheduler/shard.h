@@ -12,7 +12,6 @@
 #ifndef HTW_SRC_SCHEDULER_SHARD_H
 #define HTW_SRC_SCHEDULER_SHARD_H
 
-#include "../base/assert.h"
 #include "../base/compiler.h"
 #include "../port/system.h"
 #include "../base/histogram.h"

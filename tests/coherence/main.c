@@ -6,7 +6,6 @@
  *   coherence --lines WORKLOAD N    which code moves them, with N CPUs
  */
 #include "cache.h"
-#include "cpus.h"
 #include "run.h"
 #include "../support/symbols.h"
 

@@ -4,8 +4,6 @@
 
 #include <htw/calendar.hpp>
 
-#include <string>
-
 namespace {
 
 /* 2024-03-28 00:00 UTC, a Thursday. On the Sunday after it Berlin's clocks are put forward. */

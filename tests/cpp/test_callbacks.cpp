@@ -3,9 +3,6 @@
    ends; and what callables may be. */
 #include "harness.hpp"
 
-#include <memory>
-#include <string>
-
 using test::token;
 
 namespace {

@@ -2,8 +2,6 @@
 /* test_coroutine.cpp - co_await of a scheduler: every way in which the wait can end. C++20. */
 #include "harness.hpp"
 
-#include <memory>
-#include <string>
 #include <thread>
 
 static_assert(HTW_CPP_COROUTINES == 1);

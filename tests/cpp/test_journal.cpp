@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
-#include <string>
 
 namespace {
 

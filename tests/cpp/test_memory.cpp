@@ -4,7 +4,6 @@
 #include "harness.hpp"
 
 #include <cstdlib>
-#include <memory>
 #include <new>
 
 namespace {

@@ -2,8 +2,6 @@
 /* test_no_exceptions.cpp - the C++ headers with -fno-exceptions -fno-rtti. */
 #include "harness.hpp"
 
-#include <memory>
-
 static_assert(HTW_CPP_EXCEPTIONS == 0);
 
 TEST(errors_are_reported_in_a_code) {

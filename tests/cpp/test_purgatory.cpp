@@ -3,8 +3,6 @@
    when. */
 #include "harness.hpp"
 
-#include <memory>
-#include <string>
 #include <thread>
 #include <type_traits>
 

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <poll.h>
-#include <string>
 #include <vector>
 
 TEST(empty_scheduler_reports_errors) {

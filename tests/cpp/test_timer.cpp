@@ -2,7 +2,6 @@
 /* test_timer.cpp - timer objects: what the destructor waits for, moves, races with callbacks. */
 #include "harness.hpp"
 
-#include <memory>
 #include <optional>
 #include <thread>
 #include <type_traits>

@@ -3,7 +3,6 @@
 #include "harness.hpp"
 
 #include <cmath>
-#include <memory>
 #include <type_traits>
 
 using htw::detail::to_ns;

@@ -12,7 +12,6 @@
 
 #include <htw/htw.h>
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

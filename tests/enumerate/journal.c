@@ -15,9 +15,6 @@
 #include "../fault/journal_round.h"
 #include "../support/test_folder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { DEPTH_MAX = 8, SIZE = 100 };

@@ -6,7 +6,6 @@
 #include "../../src/base/clock.h"
 #include "../../src/port/alarm.h"
 
-#include <string.h>
 #include <time.h>
 
 #define PLACES 8u

@@ -12,7 +12,6 @@
 #define TESTS_EXPLORE_MACHINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #ifndef MACHINE_THREADS

@@ -12,7 +12,6 @@
  */
 #include "explore.h"
 #include "machine.h"
-#include "memory.h"
 #include "orders.h"
 #include "scenes.h"
 #include "search.h"
@@ -21,7 +20,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -21,7 +21,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Before each schedule. The second: by the first. */
 void memory_reset(void);

@@ -11,8 +11,6 @@
 
 #include "../../src/observe/herds.h"
 
-#include <string.h>
-
 static const struct htw_key key = { "k", 1 };
 
 static struct {

@@ -5,8 +5,6 @@
 
 #include <htw/threshold.h>
 
-#include <string.h>
-
 static const struct htw_key key = { "k", 1 };
 
 /* The memory of the request is released in `release`, so that a later access is seen. */

@@ -2,7 +2,6 @@
 /* scenes.c - what all scenes use. */
 #include "scenes.h"
 
-#include <string.h>
 #include <time.h>
 
 struct scene_state scene;

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stddef.h>
+#include <string.h>
 
 #define MS HTW_MILLISECOND
 

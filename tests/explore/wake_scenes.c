@@ -13,7 +13,6 @@
 
 #include <htw/group.h>
 
-#include <string.h>
 #include <sys/epoll.h>
 
 #define LATER HTW_HOUR

@@ -7,10 +7,6 @@
 #include "../support/manual_time.h"
 #include "faulty_vfs.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define RULE_NS (5 * HTW_MINUTE)

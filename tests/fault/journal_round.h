@@ -17,10 +17,14 @@
 #include <htw/journal_guest.h>
 #include <htw/journal_inspect.h>
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define ROUND_START_NS (INT64_C(28333333) * HTW_MINUTE)
 #define ROUND_LAST_NS (2 * HTW_HOUR)

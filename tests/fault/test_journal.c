@@ -11,14 +11,9 @@
 /* holds: journal-1, journal-2, journal-3, journal-4, journal-5, journal-10, journal-10h, journal-11,
    journal-19 */
 #include "../model/arguments.h"
-#include "../support/random.h"
 #include "../support/test_folder.h"
 #include "faulty_vfs.h"
 #include "journal_round.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { JOBS_MAX = 400 };
 

@@ -15,12 +15,8 @@
 #include "../support/test_folder.h"
 #include "journal_round.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

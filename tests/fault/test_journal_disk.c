@@ -15,11 +15,7 @@
 #include "faulty_vfs.h"
 #include "journal_round.h"
 
-#include <errno.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define EVER 1000000 /* operations */

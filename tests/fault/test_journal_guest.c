@@ -9,11 +9,7 @@
 #include "../support/test_folder.h"
 #include "journal_round.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define DEADLINE_NS (ROUND_START_NS + HTW_SECOND)
 

@@ -5,7 +5,7 @@
  * A fuzzer is a file that defines `fuzz_target`: a function that gives an input to the code and checks
  * what comes out, how much an input may cost, and inputs that attack the cost. It is built in two ways:
  * with libFuzzer, which makes inputs; and with replay.c, as a test, on the stored inputs, on the attacks
- * and on random bytes. In both frame.c measures each input.
+ * and on random bytes. In both frame.c measures each input. With this it also has the headers of C that most use.
  */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* So much for any input, and so much more for each of its bytes; zeros: any cost. */
 struct fuzz_limit {

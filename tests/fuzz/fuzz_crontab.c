@@ -8,9 +8,6 @@
 
 #include "../../programs/cron/cron.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Later instants come after earlier ones, and backwards the same ones come. */
 static void check_instants(const struct htw__cron_job *job, int64_t at_ns) {
     int64_t last_ns = INT64_MIN;

@@ -10,8 +10,6 @@
 #include "../../programs/kit/input.h"
 #include "../../programs/delay/state.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -7,10 +7,6 @@
 #include <htw/scheduler.h>
 #include <htw/wheel_inspect.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { HEAD_BYTES = 2 };
 
 /* An SVG picture has one size, whatever is in the wheel, and nothing of the input. */

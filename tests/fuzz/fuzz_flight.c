@@ -4,10 +4,6 @@
 
 #include "../../programs/replay/flight.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void check_counts(const struct htw__flight *flight) {
     uint64_t marks = 0, others = 0;
     for (size_t i = 0; i < flight->site_count; i++) {

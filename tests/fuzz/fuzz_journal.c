@@ -16,7 +16,6 @@
 
 #include <htw/journal_inspect.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 

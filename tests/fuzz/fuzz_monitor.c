@@ -9,9 +9,6 @@
 
 #include <htw/scheduler.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct htw_monitor monitor;
 
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {

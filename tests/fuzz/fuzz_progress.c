@@ -10,7 +10,6 @@
 #include "../../programs/relay/src/progress.h"
 
 #include <errno.h>
-#include <string.h>
 
 static void check_progress(struct htw__bytes text, int64_t position) {
     struct htw__relay_progress progress, again;

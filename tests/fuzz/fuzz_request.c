@@ -10,9 +10,6 @@
 #include "../../programs/relay/src/levels.h"
 #include "../../programs/relay/src/request.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { NAMES = 18, OWN_NAME = 100, ABSENT = 255 };
 
 static const char *const names[NAMES] = {

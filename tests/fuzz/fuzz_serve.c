@@ -8,9 +8,6 @@
 
 #include "../../programs/serve/line.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void check_command(const struct htw__serve_line *line) {
     size_t length = strlen(line->name);
     FUZZ_CHECK((unsigned)line->verb < HTW__VERBS);

@@ -7,8 +7,6 @@
 
 #include "../../programs/top/draw.h"
 
-#include <string.h>
-
 static void check_page(struct htw__page *page) {
     size_t lines = 0;
     FUZZ_CHECK(!page->has_failed);

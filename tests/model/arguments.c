@@ -2,13 +2,6 @@
 /* arguments.c - the command line of a model, and its histories. */
 #include "arguments.h"
 
-#include "../support/random.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static bool parse_number(const char *text, uint64_t *ret_number) {

@@ -6,13 +6,20 @@
  *
  * Histories are numbered from 0. Each has its own seed, made from the seed and its number, so that
  * --first and --histories 1 run a failing one alone. The environment variable HTW_SEED is a default
- * for --seed. --trace prints each step.
+ * for --seed. --trace prints each step. With this a model also has the headers that each of them uses.
  */
 #ifndef HTW_TESTS_MODEL_ARGUMENTS_H
 #define HTW_TESTS_MODEL_ARGUMENTS_H
 
+#include "../support/random.h"
+
+#include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct model_arguments {
     uint64_t seed;

@@ -14,18 +14,13 @@
    journal-10e, journal-10f, journal-10g, journal-18, journal-20 */
 #include "../support/journal_structs.h"
 #include "../support/manual_time.h"
-#include "../support/random.h"
 #include "../support/test_folder.h"
 #include "arguments.h"
 
 #include <htw/journal_guest.h>
 #include <htw/journal_inspect.h>
 
-#include <errno.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)
 #define STEPS 1000 /* of a history */

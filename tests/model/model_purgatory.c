@@ -16,12 +16,6 @@
 #include "arguments.h"
 #include "purgatory_oracle.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { STEPS_A_HISTORY = 1500, KEYS_MAX = 300, KEY_BYTES_MAX = 241 };
 
 static struct model_arguments arguments = { 20260101, 300000, 0, UINT64_MAX, false };

@@ -15,17 +15,12 @@
 
 #include "../support/failing_allocator.h"
 #include "../support/oracle.h"
-#include "../support/random.h"
 #include "../support/timer_info.h"
 
 #include <htw/executor.h>
 #include <htw/group.h>
 #include <htw/loop.h>
 #include <htw/timer.h>
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 enum { STEPS_A_HISTORY = 1500, STALE = 64, NESTED_STEPS = 40 };
 

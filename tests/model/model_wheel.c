@@ -5,10 +5,6 @@
 #include "arguments.h"
 
 #include "../support/history.h"
-#include "../support/random.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 enum { DEFAULT_SEED = 20260101, DEFAULT_STEPS = 2000000, REPEAT_EVERY = 8 };
 

@@ -5,8 +5,6 @@
  */
 #include "purgatory_oracle.h"
 
-#include "../../src/base/clock.h"
-
 #include <htw/loop.h>
 
 #include <inttypes.h>

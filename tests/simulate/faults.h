@@ -4,7 +4,6 @@
 #define TESTS_SIMULATE_FAULTS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* At the begin of a life: SQLite uses the disk, and lacks memory as others do. */
 void faults_begin(void);

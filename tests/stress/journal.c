@@ -8,7 +8,6 @@
 #include "../support/child.h"
 #include "../support/test_folder.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 

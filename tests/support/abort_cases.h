@@ -9,8 +9,6 @@
 #include <htw/base.h>
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifndef HTW_CHECK_LEVEL
 #define HTW_CHECK_LEVEL 0

@@ -2,7 +2,6 @@
 #include "fixture.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 void fixture_open(struct fixture *self, uint32_t size, uint64_t start, bool strict, size_t count) {
     *self = (struct fixture) { .count = count };

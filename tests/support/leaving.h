@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 static void leave_by_exit(void) {
     pthread_exit(NULL);

@@ -4,8 +4,6 @@
 
 #include "manual_time.h"
 
-#include <string.h>
-
 static struct waiter *waiter_of(struct htw_request *request) {
     return (struct waiter *)((char *)request - offsetof(struct waiter, request));
 }

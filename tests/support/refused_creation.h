@@ -6,8 +6,6 @@
 #include "../unit/unit.h"
 #include "failing_allocator.h"
 
-#include <errno.h>
-
 /** `create` makes an object with the allocator, and returns 0 or an error; then `destroy` ends it. Each allocation is refused
  *  in turn, once or with all that follow. */
 static inline void

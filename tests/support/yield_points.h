@@ -15,8 +15,6 @@
 #define TESTS_YIELD_POINTS_H
 
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 

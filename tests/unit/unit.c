@@ -5,8 +5,6 @@
 #include "../support/memcheck.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { TESTS_MAX = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.h - cmocka, with the headers that it wants before it, and a list of tests to fill.
+ * unit.h - cmocka, with the headers that it wants before it, those that most tests use, and a list of tests to fill.
  *
  * The main() of unit.c runs them in the order of the file. An assertion may fail only in the thread and
  * the process that run the test.
@@ -8,10 +8,14 @@
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

@@ -6,7 +6,6 @@
 #include "../../../src/base/histogram.h"
 #include "levels.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* What becomes of records. */

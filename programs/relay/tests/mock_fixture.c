@@ -4,10 +4,6 @@
 
 #include "../../../src/base/clock.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static rd_kafka_t *host, *producer, *consumer;
 static rd_kafka_resp_err_t send_error; /* of `producer` */
 static const char *const patterns[] = { "out" };

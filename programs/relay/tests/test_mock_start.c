@@ -5,9 +5,6 @@
 #include "../src/scan.h"
 #include "../src/waiting.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static unsigned unanswered; /* so many questions for the position of one partition */
 
 rd_kafka_resp_err_t __real_rd_kafka_committed(rd_kafka_t *client,

@@ -5,9 +5,6 @@
 #include "../unit.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #if defined(__has_feature)

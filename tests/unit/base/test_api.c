@@ -4,10 +4,7 @@
 
 #include <htw/htw.h>
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Bindings zero a struct and set its size: this is what the macros do. */
 #define assert_zero(name, macro)                                  \

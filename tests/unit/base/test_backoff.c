@@ -4,10 +4,7 @@
 
 #include "../unit.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define MS INT64_C(1000000)
 

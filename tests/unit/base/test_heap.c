@@ -5,8 +5,6 @@
 #include "../../support/random.h"
 #include "../unit.h"
 
-#include <errno.h>
-
 #define NODES 200
 
 static const struct htw_allocator *const memory = &htw__default_allocator;

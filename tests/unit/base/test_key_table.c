@@ -7,8 +7,6 @@
 #include "../../support/random.h"
 #include "../unit.h"
 
-#include <stdlib.h>
-
 enum { FEW = 3000, MANY = 1000000, SEED = 77 };
 
 struct item {

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <string.h>
 #include <time.h>
 
 enum { THREADS = 4, ROUNDS = 50000 };

@@ -4,9 +4,7 @@
 
 #include "../unit.h"
 
-#include <errno.h>
 #include <stdbool.h>
-#include <string.h>
 #ifndef HTW_PORTABLE
 #include <sys/random.h>
 #else

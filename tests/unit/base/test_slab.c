@@ -6,8 +6,6 @@
 
 #include "../unit.h"
 
-#include <errno.h>
-
 /* The name of a cell, like a handle. */
 struct name {
     uint32_t index, generation;

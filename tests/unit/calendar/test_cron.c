@@ -5,11 +5,6 @@
 
 #include <htw/calendar.h>
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct htw_calendar cron(const char *expression) {
     struct htw_calendar calendar;
     size_t position = 0;

@@ -5,10 +5,7 @@
 
 #include <htw/calendar.h>
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 static struct htw_calendar cron(const char *expression) {

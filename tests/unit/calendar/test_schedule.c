@@ -12,9 +12,6 @@
 #include <htw/observe.h>
 #include <htw/timer.h>
 
-#include <errno.h>
-#include <string.h>
-
 enum { RUNS_MAX = 256 };
 
 /* 2024-03-28 00:00 UTC, a Thursday. */

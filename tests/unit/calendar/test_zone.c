@@ -7,12 +7,8 @@
 
 #include <htw/calendar.h>
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 
 #include "../unit.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

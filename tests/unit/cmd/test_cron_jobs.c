@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cron_jobs.c - the jobs of `htw cron` in manual time; what they start are real processes. */
 #include "../../support/manual_time.h"
-#include "../../support/process.h"
 #include "../../support/test_folder.h"
 #include "../../../programs/cron/cron.h"
 #include "capture.h"
@@ -11,7 +10,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 

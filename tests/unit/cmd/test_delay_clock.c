@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_clock.c - the clocks of `htw delay`, which are replaced (-Wl,--wrap). */
 #include "../../../programs/delay/timeline.h"
-#include "../../../src/base/clock.h"
 
 #include "../unit.h"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 static int64_t wall_ns;
 static int64_t monotonic_ns;

@@ -4,10 +4,6 @@
 
 #include "capture.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-
 #define FILES_MAX 4
 
 static struct htw__input input;

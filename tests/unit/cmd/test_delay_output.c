@@ -4,14 +4,12 @@
  * writev(), the clocks and what frees a message are replaced (-Wl,--wrap).
  */
 #include "../../../programs/delay/output.h"
-#include "../../../src/base/clock.h"
 #include "../../../src/observe/distribution.h"
 
 #include "capture.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 

@@ -6,22 +6,16 @@
  * no time, and its length is exact.
  */
 #include "../../../programs/delay/delay.h"
-#include "../../../src/base/clock.h"
 #include "../../../programs/kit/times.h"
 #include "../../../programs/kit/command_line.h"
 
 #include "../../support/child.h"
 #include "../unit.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* No header declares what the linker or the compiler calls. */

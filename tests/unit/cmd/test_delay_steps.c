@@ -6,7 +6,6 @@
 
 #include <htw/wheel_inspect.h>
 
-#include <string.h>
 #include <unistd.h>
 
 #define MESSAGES 100000

@@ -6,9 +6,6 @@
 
 #include "../unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define UNTOUCHED INT64_C(-77)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -5,8 +5,6 @@
 
 #include "../unit.h"
 
-#include <string.h>
-
 #define TOKEN "0123456789abcdef"
 
 static const struct htw__http_guard local = { .token = TOKEN, .is_local = true },

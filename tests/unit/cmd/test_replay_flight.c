@@ -6,10 +6,6 @@
 
 #include <htw/base.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct htw__flight flight;
 
 static void setup(void) {

@@ -8,10 +8,7 @@
 #include "../../support/test_folder.h"
 #include "../unit.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,10 +4,6 @@
 
 #include "../unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void assert_shown(const char *bytes, size_t size, const char *wanted) {
     char text[64];
     bool is_cut;

@@ -7,11 +7,6 @@
 #include <htw/loop.h>
 
 #include <sqlite3.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static void deliver(void *context, const struct htw_delivery *delivery) {
     struct journal_fixture *self = context;

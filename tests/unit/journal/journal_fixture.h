@@ -18,6 +18,7 @@
 #include <htw/journal_inspect.h>
 
 #include <pthread.h>
+#include <unistd.h>
 
 /* A whole minute of 2023. */
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)

@@ -5,13 +5,7 @@
 
 #include "../../../src/journal/change.h"
 
-#include <htw/loop.h>
-
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 /* The notice of a change: stores its result. */

@@ -3,11 +3,8 @@
 #include "../../support/told.h"
 #include "journal_fixture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static sqlite3 *program;

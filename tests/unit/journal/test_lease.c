@@ -4,12 +4,8 @@
 
 #include <htw/loop.h>
 
-#include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 /* ---- requests, and what they were told */

@@ -5,14 +5,10 @@
 #include "../../support/memcheck.h"
 #include "journal_fixture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static void open_for_lease(struct journal_fixture *f, bool in_memory) {
     f->options.deliver = NULL;

@@ -7,12 +7,7 @@
 
 #include <htw/loop.h>
 
-#include <errno.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- SQLite's allocations */
 

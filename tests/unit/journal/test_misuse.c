@@ -2,9 +2,6 @@
 /* test_misuse.c - arguments that are refused, and the initialisers. A refusal changes nothing. */
 #include "journal_fixture.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define REFUSED(call) assert_int_equal(call, -EINVAL)
 
 /* As the macro; NULL is ignored. */

@@ -6,14 +6,9 @@
 #include "../../support/returning_child.h"
 #include "journal_fixture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void assert_refused(struct journal_fixture *f, int error, const char *part) {
     assert_int_equal(journal_try_open(f), error);

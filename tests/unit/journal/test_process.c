@@ -2,10 +2,6 @@
 /* test_process.c - a thread of the program that does what waits for the journal's. */
 #include "journal_fixture.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 /* What a notice has seen. */
 static struct told {
     struct journal_fixture *f;

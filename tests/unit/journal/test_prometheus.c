@@ -3,9 +3,6 @@
 #include "../../support/prometheus_text.h"
 #include "journal_fixture.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 static void assert_value(const char *name, uint64_t value) {
     assert_int_equal(prometheus_text_value(name), value);
 }

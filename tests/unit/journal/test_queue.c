@@ -4,10 +4,6 @@
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 static struct failing_allocator memory;
 static struct htw__queues queues;
 

@@ -11,11 +11,6 @@
 #include "../../support/test_folder.h"
 #include "../unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define BASE_NS (INT64_C(28333333) * HTW_MINUTE)
 
 enum { JOBS_MAX = 4000 };

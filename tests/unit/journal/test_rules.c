@@ -9,10 +9,7 @@
 #include "../../support/told.h"
 #include "journal_fixture.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- what the journal calls */
 

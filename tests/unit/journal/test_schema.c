@@ -2,12 +2,8 @@
 /* test_schema.c - which tables the file of a journal may have, and which SQLite may read it. */
 #include "journal_fixture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define ENDLESS "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT "
 

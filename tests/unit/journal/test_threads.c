@@ -4,14 +4,8 @@
 
 #include <htw/loop.h>
 
-#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define THREADS 8
 #define PER_THREAD 200

@@ -4,13 +4,7 @@
 
 #include "../../support/process.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 static unsigned descriptors_before;
 

@@ -12,6 +12,8 @@
 #include <htw/monitor.h>
 
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define ANSWER_MAX 262144
 

@@ -5,12 +5,6 @@
 
 #include <htw/journal_inspect.h>
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /* ---- sources */
 
 static void run(void *arg, const struct htw_expiration *expiration) {

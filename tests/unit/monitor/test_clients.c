@@ -8,15 +8,10 @@
 #include "../../support/told.h"
 #include "monitor_fixture.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
 #define CLIENTS 8 /* of a monitor at a time */
 

@@ -4,14 +4,9 @@
 #include "../../support/process.h"
 #include "monitor_fixture.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* qemu 7.2 may abort in the child of a process with threads, and has descriptors of its own. */
 static void skip_in_emulator(void) {

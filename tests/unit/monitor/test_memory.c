@@ -5,10 +5,6 @@
 
 #include <htw/observe.h>
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 /* holds: monitor-5 */
 MONITOR_TEST(monitor_open_without_memory_leaves_nothing) {
     monitor_close(f);

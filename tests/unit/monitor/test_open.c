@@ -3,18 +3,10 @@
 #include "../../support/child.h"
 #include "monitor_fixture.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
 

@@ -10,9 +10,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 static sem_t is_inside, may_go_on, is_waiting, is_told;
 static _Atomic unsigned reads; /* sources that were read */

@@ -9,11 +9,6 @@
 #include <htw/journal_inspect.h>
 #include <htw/timer.h>
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MS HTW_MILLISECOND
 
 #ifdef __GLIBC__

@@ -4,9 +4,6 @@
 
 #include <htw/wheel.h>
 
-#include <errno.h>
-#include <string.h>
-
 LATER_TEST(inspect_given_wrongly_is_refused) {
     struct htw_scheduler *s = f->scheduler;
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;

@@ -2,9 +2,6 @@
 /* test_observe.c - what is counted by site, recorded and found of wake-ups and herds, where that is on. */
 #include "../scheduler/scheduler_fixture.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define BOTH (HTW_OBSERVE_SITES | HTW_OBSERVE_EVENTS)

@@ -4,9 +4,6 @@
 #include "../../support/prometheus_text.h"
 #include "../scheduler/scheduler_fixture.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define DELAY_NS (10 * MS)
 
 static void assert_value(const char *name, uint64_t value) {

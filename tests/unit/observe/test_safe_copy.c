@@ -4,7 +4,6 @@
 
 #include "../unit.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

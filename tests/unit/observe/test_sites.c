@@ -2,9 +2,6 @@
 /* test_sites.c - timers that know where they were armed; what is counted and written by site. */
 #include "../scheduler/scheduler_fixture.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

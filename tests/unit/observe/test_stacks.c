@@ -4,9 +4,6 @@
 #include "../../support/told.h"
 #include "../scheduler/scheduler_fixture.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #if (!defined(__GLIBC__) || defined(HTW_PORTABLE)) && !defined(_WIN32)

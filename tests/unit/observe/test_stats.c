@@ -4,8 +4,6 @@
 #include "../../../src/port/alarm.h"
 #include "../scheduler/scheduler_fixture.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 #define DELAY_NS (10 * MS)

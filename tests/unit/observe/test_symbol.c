@@ -5,10 +5,7 @@
 #include "../unit.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #if !defined(HTW_PORTABLE) && defined(__GLIBC__)

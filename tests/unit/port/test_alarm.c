@@ -2,7 +2,6 @@
 /* test_alarm - the time to which an alarm is set, which can be read from the kernel's timer or, in the
    portable form, from the alarm. Only tests of the expiration itself wait for it. */
 #include "../../../src/port/alarm.h"
-#include "../../../src/base/clock.h"
 
 #include "../unit.h"
 

@@ -8,7 +8,6 @@
 
 #include "../unit.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -9,7 +9,6 @@
 
 #include "../unit.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,8 +8,6 @@
 #include <jemalloc/jemalloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The library's own. */
 extern __typeof__(mallctl) htw__je_mallctl;

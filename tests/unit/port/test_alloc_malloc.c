@@ -2,8 +2,6 @@
 /* test_alloc_malloc - the default allocator of the wheel in two files, on a malloc that aligns badly. */
 #include "../unit.h"
 
-#include <string.h>
-
 enum { AREA = 4096, ALIGNMENT = 64 };
 
 static _Alignas(ALIGNMENT) unsigned char area[AREA];

@@ -8,7 +8,6 @@
 
 #include "../unit.h"
 
-#include <errno.h>
 #include <process.h>
 #include <windows.h>
 

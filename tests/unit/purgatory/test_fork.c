@@ -4,8 +4,6 @@
 #include "../../support/child.h"
 #include "../../support/purgatory_case.h"
 
-#include <errno.h>
-
 static void must_not_visit(void *context, struct htw_request *request) {
     (void)context, (void)request;
     _exit(3);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_keys.c - the keys on which a request waits. The model has keys of many sizes. */
-#include "../../../src/purgatory/cpu.h"
 #include "../../../src/purgatory/state.h"
 #include "../../support/collisions.h"
 #include "../../support/purgatory_case.h"

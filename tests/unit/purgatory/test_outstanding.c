@@ -3,8 +3,6 @@
 #include "../../../src/purgatory/outstanding.h"
 #include "../unit.h"
 
-#include <string.h>
-
 #include <pthread.h>
 #include <time.h>
 

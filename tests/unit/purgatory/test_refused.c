@@ -3,8 +3,6 @@
 #include "../../support/purgatory_case.h"
 #include "../../support/refused_creation.h"
 
-#include <errno.h>
-
 /* ---- options */
 
 static int create_with(struct purgatory_case *test, const struct htw_purgatory_options *options) {

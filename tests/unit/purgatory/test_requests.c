@@ -5,9 +5,6 @@
  */
 #include "../../support/purgatory_case.h"
 
-#include <errno.h>
-#include <string.h>
-
 PURGATORY_TEST(purgatory_request_that_is_new_or_null_is_not_pending) {
     struct htw_request request, zeroed;
     memset(&request, 0xff, sizeof(request));

@@ -8,7 +8,6 @@
 #include "../../../src/purgatory/owner.h"
 #include "../unit.h"
 
-#include <htw/group.h>
 #include <htw/purgatory.h>
 
 #include <pthread.h>

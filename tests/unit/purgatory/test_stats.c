@@ -6,10 +6,6 @@
 
 #include <htw/observe.h>
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void do_nothing(void *context, struct htw_request *request, enum htw_reason reason) {
     (void)context, (void)request, (void)reason;
 }

@@ -5,8 +5,6 @@
 #include "../../support/manual_time.h"
 #include "../../support/timer_info.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* For what must come, however slow the machine or the tool that it runs under. */

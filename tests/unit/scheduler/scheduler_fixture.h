@@ -22,6 +22,7 @@
 #include <htw/timer.h>
 
 #include <pthread.h>
+#include <sched.h>
 
 #define MS HTW_MILLISECOND
 

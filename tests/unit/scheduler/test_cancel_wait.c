@@ -6,7 +6,6 @@
 
 #include <htw/scheduler.h>
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -2,8 +2,6 @@
 /* test_clock_mix.c - the clocks of the kernel, and timers of several of them in one scheduler. The wall clock that is
    set is the test's own (-Wl,--wrap). */
 /* holds: scheduler-25 */
-#include "../../../src/base/clock.h"
-#include "../../support/random.h"
 #include "../unit.h"
 
 #include <htw/loop.h>

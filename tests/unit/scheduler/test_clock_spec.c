@@ -5,8 +5,6 @@
 #include "scheduler_fixture.h"
 #include "../../support/timer_info.h"
 
-#include <errno.h>
-
 #define NOON_NS (INT64_C(1700000000) * HTW_SECOND)
 
 static struct htw_spec clock_spec(struct scheduler_fixture *f, unsigned number,

@@ -6,7 +6,6 @@
 /* holds: scheduler-24 */
 #include "scheduler_fixture.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>

@@ -5,9 +5,7 @@
 
 #include <htw/executor.h>
 
-#include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 #define DELAY_NS (10 * MS)

@@ -9,8 +9,6 @@
 #include <htw/executor.h>
 #include <htw/scope.h>
 
-#include <stdlib.h>
-
 static void count_run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     ++*(unsigned *)arg;

@@ -9,8 +9,6 @@
 
 #include <htw/executor.h>
 
-#include <sched.h>
-
 static struct returning_child child;
 
 static void fork_in_callback(struct probe *self) {

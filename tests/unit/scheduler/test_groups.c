@@ -3,8 +3,6 @@
 /* holds: scheduler-9 */
 #include "scheduler_fixture.h"
 
-#include <errno.h>
-
 #define DELAY_NS (10 * MS)
 
 enum { MANY = 300 }; /* several slices */

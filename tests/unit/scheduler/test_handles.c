@@ -5,9 +5,6 @@
 #include "../../../src/scheduler/state.h"
 #include "../../support/timer_info.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 /* Nothing that takes a handle knows of it, and nothing happens to other timers. */
 static void assert_names_nothing(struct scheduler_fixture *f, htw_handle handle) {
     int64_t deadline = 77;

@@ -3,8 +3,6 @@
 /* holds: scheduler-15 */
 #include "scheduler_fixture.h"
 
-#include <errno.h>
-
 #define MANY 3000u
 
 static void visit_ticks(struct scheduler_fixture *f, uint32_t shards, uint32_t workers) {

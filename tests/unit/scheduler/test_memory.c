@@ -6,8 +6,6 @@
 
 #include <htw/executor.h>
 
-#include <errno.h>
-
 #define DELAY_NS (10 * MS)
 
 #define refuse_all(f) failing_allocator_fail(&(f)->memory, 1, true)

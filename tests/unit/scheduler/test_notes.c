@@ -3,8 +3,6 @@
 #include "../../support/told.h"
 #include "scheduler_fixture.h"
 
-#include <errno.h>
-
 int64_t __real_htw__clock_monotonic_ns(void);
 int64_t __wrap_htw__clock_monotonic_ns(void);
 

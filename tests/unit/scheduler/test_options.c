@@ -7,8 +7,6 @@
 #include <htw/executor.h>
 #include <htw/wheel.h>
 
-#include <errno.h>
-
 static int create(const struct htw_scheduler_options *options) {
     struct htw_scheduler *untouched = (struct htw_scheduler *)(void *)&untouched;
     struct htw_scheduler *scheduler = untouched;

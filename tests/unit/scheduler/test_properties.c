@@ -2,9 +2,6 @@
 /* test_properties.c - keys, release hooks and the limit of pending timers; the model has what callbacks do with them. */
 #include "scheduler_fixture.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define DELAY_NS (10 * MS)
 
 static struct htw_spec keyed(struct scheduler_fixture *f, unsigned number, const char *key) {

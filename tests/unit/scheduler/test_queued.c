@@ -10,8 +10,6 @@
 
 #include <htw/executor.h>
 
-#include <sched.h>
-
 int64_t __wrap_htw__clock_monotonic_ns(void);
 
 static int64_t clock_ns;

@@ -3,8 +3,6 @@
 /* holds: scheduler-7 */
 #include "scheduler_fixture.h"
 
-#include <errno.h>
-
 static const enum htw_repeat ways[] = { HTW_REPEAT_SKIP, HTW_REPEAT_BURST, HTW_REPEAT_DELAY,
                                         HTW_REPEAT_AFTER };
 

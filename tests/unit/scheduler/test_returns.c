@@ -9,11 +9,6 @@
 
 #include <htw/executor.h>
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void run_and_leave(void *arg, const struct htw_expiration *expiration) {

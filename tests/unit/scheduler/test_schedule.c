@@ -2,8 +2,6 @@
 /* test_schedule.c - when a timer that runs once falls due, and what it is told. */
 #include "scheduler_fixture.h"
 
-#include <errno.h>
-
 SCHEDULER_TEST(scheduler_tick_of_the_options_is_what_deadlines_are_rounded_to) {
     static const int64_t ticks[] = { HTW_TICK_NS_MIN, 7777, 3 * HTW_SECOND, HTW_TICK_NS_MAX };
     for (size_t i = 0; i < COUNT_OF(ticks); i++) {

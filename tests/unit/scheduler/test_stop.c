@@ -4,8 +4,6 @@
 #include "scheduler_fixture.h"
 #include "../../support/timer_info.h"
 
-#include <errno.h>
-
 static void visit(void *context, const struct htw_unexpired *unexpired) {
     struct htw_scheduler *scheduler = ((struct probe *)unexpired->arg)->fixture->scheduler;
     *(bool *)context = !htw_is_pending(scheduler, unexpired->handle) &&

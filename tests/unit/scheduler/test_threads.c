@@ -4,12 +4,7 @@
 #include "scheduler_fixture.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A thread of this process, as the kernel reports it. */
 struct task {

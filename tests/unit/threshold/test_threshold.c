@@ -3,8 +3,6 @@
    tests/model/model_purgatory.c. */
 #include "../../support/purgatory_case.h"
 
-#include <errno.h>
-
 static int64_t end_all(struct purgatory_case *test, enum htw_reason reason) {
     return htw_threshold_end_all(test->threshold, reason, waiter_visit, test);
 }

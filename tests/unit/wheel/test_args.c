@@ -3,9 +3,6 @@
 /* holds: wheel-13 */
 #include "../../support/fixture.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* Creating with the default options, but for one member, fails and leaves the result alone. */
 #define assert_refused_for(member, value)                                   \
     do {                                                                    \

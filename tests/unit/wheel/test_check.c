@@ -9,8 +9,6 @@
 #include "../../../src/wheel/state.h"
 #include "../../support/fixture.h"
 
-#include <errno.h>
-
 /* Changes `field`, expects that the check finds `number`, and restores the field. */
 #define assert_breaks(f, number, field, value)                 \
     do {                                                       \

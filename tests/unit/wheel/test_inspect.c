@@ -2,11 +2,6 @@
 /* test_inspect - what a wheel tells of its buckets, as numbers and as a drawing. */
 #include "../../support/fixture.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- first_buckets */
 
 WHEEL_TEST(wheel_first_buckets_are_in_the_order_of_the_clock, 8, 100, false, 5) {

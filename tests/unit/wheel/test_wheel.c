@@ -9,9 +9,6 @@
 #include "../../support/random.h"
 #include "../../support/refused_creation.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 UNIT_TEST(wheel_without_options_has_the_defaults) {
     struct htw_wheel *wheel = NULL;
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);

@@ -9,8 +9,6 @@
 #include "unit/unit.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define LEVELS ((struct htw__levels) { 1000, 4, 2 })
 #define BUCKETS 8

@@ -4,12 +4,7 @@
 
 #include "support/test_folder.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static void begin(void) {
     relay_begin((struct htw__relay_options) { .owner = "owner" });

@@ -2,8 +2,6 @@
 /* test_index.c - cancelling and replacing by id: what the model does not show. */
 #include "relay_fixture.h"
 
-#include <errno.h>
-
 static const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
 static const struct htw__source of_bucket = { 0, 0, 2 };
 

@@ -2,9 +2,6 @@
 /* test_letters.c - dead letters that their topic refuses: nothing stops, and nothing is dropped. */
 #include "relay_fixture.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #define RETRY_MS 2500
 
 static void begin(void) {

@@ -5,9 +5,6 @@
 #include "unit/unit.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define END_MS 1000
 #define PLENTY ((size_t)1 << 30)

@@ -4,9 +4,6 @@
 
 #include "unit/unit.h"
 
-#include <errno.h>
-#include <string.h>
-
 UNIT_TEST(progress_of_nothing_is_none) {
     struct htw__relay_progress read;
     assert_int_equal(htw__progress_parse((struct htw__bytes) { NULL, 0 }, 40, &read), 0);

@@ -5,9 +5,6 @@
 
 #include "unit/unit.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define HOUR_MS INT64_C(3600000)
 
 /* Of every, cron, zone and catch-up; NULL: not there. */

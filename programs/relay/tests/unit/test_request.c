@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_request.c - the headers that steer the relay. */
-#include "../../src/levels.h"
 #include "../../src/request.h"
 
 #include "unit/unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEADERS_MAX 7
 

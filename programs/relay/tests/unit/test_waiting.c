@@ -5,8 +5,6 @@
 #include "unit/unit.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 static struct htw__waiting_page page;
 
