@@ -12,6 +12,7 @@
 
 #include <htw/htw.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

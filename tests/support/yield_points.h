@@ -15,6 +15,8 @@
 #define TESTS_YIELD_POINTS_H
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
