@@ -3,81 +3,27 @@
    allocator of the library fail, one call after the other. */
 #include "harness.hpp"
 
-#include <cstdlib>
+#include "../support/failing_new.h"
+
 #include <new>
 
 namespace {
 
-std::atomic<int> news { 0 };         // calls of operator new
-std::atomic<int> allowed { -1 };     // how many calls may succeed; -1: all
 std::atomic<long> outstanding { 0 }; // blocks of the library
 
-bool refuses() {
-    int left = allowed;
-    if (left > 0)
-        allowed = left - 1;
-    return left == 0;
-}
-
-void *allocate_new(std::size_t size, std::size_t alignment) {
-    news++;
-    if (refuses())
-        return nullptr;
-    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
+/* Refused as those of operator new are, and counted with them. */
 void *allocate(void *, std::size_t size, std::size_t alignment) {
-    if (refuses())
-        return nullptr;
-    outstanding++;
-    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    void *memory = ::operator new(size, std::align_val_t(alignment), std::nothrow);
+    outstanding += memory != nullptr;
+    return memory;
 }
 
-void release(void *, void *memory, std::size_t, std::size_t) {
+void release(void *, void *memory, std::size_t, std::size_t alignment) {
     outstanding--;
-    std::free(memory);
+    ::operator delete(memory, std::align_val_t(alignment));
 }
 
 const htw_allocator allocator = { allocate, release, nullptr };
-
-} // namespace
-
-/* Inlined, they would look to gcc like free() of what new returned. */
-#define NOINLINE __attribute__((noinline))
-
-NOINLINE void *operator new(std::size_t size) {
-    void *memory = allocate_new(size, alignof(std::max_align_t));
-    if (memory == nullptr)
-        throw std::bad_alloc();
-    return memory;
-}
-NOINLINE void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
-    return allocate_new(size, alignof(std::max_align_t));
-}
-NOINLINE void *operator new(std::size_t size, std::align_val_t alignment) {
-    void *memory = allocate_new(size, static_cast<std::size_t>(alignment));
-    if (memory == nullptr)
-        throw std::bad_alloc();
-    return memory;
-}
-NOINLINE void *operator new(std::size_t size, std::align_val_t alignment,
-                            const std::nothrow_t &) noexcept {
-    return allocate_new(size, static_cast<std::size_t>(alignment));
-}
-NOINLINE void operator delete(void *memory) noexcept {
-    std::free(memory);
-}
-NOINLINE void operator delete(void *memory, std::size_t) noexcept {
-    std::free(memory);
-}
-NOINLINE void operator delete(void *memory, std::align_val_t) noexcept {
-    std::free(memory);
-}
-NOINLINE void operator delete(void *memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
-}
-
-namespace {
 
 struct alignas(64) aligned {
     test::token token;
@@ -102,28 +48,28 @@ TEST(small_callables_take_no_memory) {
     int runs = 0;
     htw::scheduler_options options = test::manual();
     htw::scheduler scheduler(options);
-    int before = news;
+    long before = failing_new_calls();
     std::uint64_t bytes = scheduler.stats().memory_bytes;
     htw::timer first = object.start(scheduler);
     htw::timer second = scheduler.schedule(1ms, [&runs] { runs++; });
     htw::timer third = scheduler.schedule(1ms, [] {});
     htw::timer fourth = scheduler.schedule(
         1ms, +[] {});
-    CHECK(news == before);
+    CHECK(failing_new_calls() == before);
     CHECK(scheduler.stats().memory_bytes - bytes <= 1024 * 1024); // a slab, and no second records
     scheduler.advance(1ms);
-    CHECK(object.runs == 1 && runs == 1 && news == before);
+    CHECK(object.runs == 1 && runs == 1 && failing_new_calls() == before);
     std::unique_ptr<int> large = nullptr;
     first = scheduler.schedule(1ms, [large = std::move(large)] {});
-    CHECK(news == before + 1);
+    CHECK(failing_new_calls() == before + 1);
 
     options.exception_handler = [](std::exception_ptr) {};
     htw::scheduler handled(options);
-    before = news;
+    before = failing_new_calls();
     htw::timer quiet = handled.schedule(1ms, [&runs]() noexcept { runs++; });
-    CHECK(news == before);
+    CHECK(failing_new_calls() == before);
     htw::timer loud = handled.schedule(1ms, [&runs] { runs++; });
-    CHECK(news == before + 1);
+    CHECK(failing_new_calls() == before + 1);
     handled.advance(1ms);
     CHECK(runs == 3);
 }
@@ -140,7 +86,7 @@ TEST(each_failure_is_reported_and_loses_nothing) {
             htw::scheduler_options options = test::manual();
             options.allocator = &allocator;
             options.exception_handler = [](std::exception_ptr) {};
-            allowed = limit;
+            failing_new_after(limit);
             htw::scheduler scheduler(options, error);
             CHECK(error ? error == std::errc::not_enough_memory && !scheduler : !!scheduler);
             htw::timer timers[4];
@@ -173,7 +119,7 @@ TEST(each_failure_is_reported_and_loses_nothing) {
             }
             complete = ok;
             failures += !ok;
-            allowed = -1;
+            failing_new_after(-1);
             if (scheduler)
                 scheduler.advance(1ms);
         }
@@ -205,11 +151,11 @@ TEST(purgatory_without_memory_reports_it) {
         std::error_code error;
         waiting request;
         {
-            allowed = failures;
+            failing_new_after(failures);
             htw::purgatory<waiting> purgatory(scheduler, options, error);
             if (!error)
                 purgatory.try_complete_else_watch(request, "key", 1s, error);
-            allowed = -1;
+            failing_new_after(-1);
             complete = !error;
             CHECK(complete || error == std::errc::not_enough_memory);
             CHECK(request.is_pending() == complete);
@@ -223,13 +169,13 @@ TEST(requests_take_no_memory_of_operator_new) {
     htw::scheduler scheduler(test::manual());
     htw::purgatory<waiting> purgatory(scheduler);
     waiting request;
-    int before = news;
+    long before = failing_new_calls();
     purgatory.try_complete_else_watch(request, { "one", "two" }, 1s);
-    CHECK(news == before && request.is_pending());
+    CHECK(failing_new_calls() == before && request.is_pending());
     auto shared = std::make_shared<waiting>();
-    before = news;
+    before = failing_new_calls();
     purgatory.try_complete_else_watch(shared, "one", 1s);
-    CHECK(purgatory.cancel_key("one", [](waiting &) {}) == 2 && news == before);
+    CHECK(purgatory.cancel_key("one", [](waiting &) {}) == 2 && failing_new_calls() == before);
 }
 
 #if HTW_CPP_COROUTINES
@@ -237,7 +183,7 @@ TEST(requests_take_no_memory_of_operator_new) {
 namespace {
 
 test::job sleeps(htw::scheduler &scheduler, int limit, std::error_code &error, bool &ended) {
-    allowed = limit;
+    failing_new_after(limit);
     co_await scheduler.after(1ms, error);
     ended = true;
 }
@@ -255,7 +201,7 @@ TEST(coroutine_without_memory_continues_with_an_error) {
             std::error_code error;
             bool ended = false;
             sleeps(scheduler, limit, error, ended);
-            allowed = -1;
+            failing_new_after(-1);
             complete = !ended;
             failures += ended;
             CHECK(complete ? !error : error == std::errc::not_enough_memory);

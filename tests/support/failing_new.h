@@ -15,8 +15,9 @@ bool failing_new_works(void);
 /** From now on `new` succeeds so many times, and then fails; -1: it always succeeds. */
 void failing_new_after(int successes);
 
-/** The blocks that `new` has returned and that are not deleted. */
+/** The blocks that `new` has returned and that are not deleted; and its calls so far. */
 long failing_new_blocks(void);
+long failing_new_calls(void);
 
 #ifdef __cplusplus
 }
