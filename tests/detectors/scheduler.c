@@ -304,23 +304,20 @@ static void users_allocator(void) {
     destroy_scheduler(scheduler);
 }
 
+/* usage: scheduler [callback | released]: that alone, or all but the latter */
 int main(int count, char **arguments) {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } ways[] = {
-        { "callback", to_a_callback },
-        { "cancel", back_by_a_cancel },
-        { "key", by_key },
-        { "run", from_run_to_run },
-        { "group", groups },
-        { "stop", back_by_stop },
-        { "allocator", users_allocator },
-    };
-    if (count == 2 && strcmp(arguments[1], "released") == 0)
+    if (count == 2 && strcmp(arguments[1], "released") == 0) {
         back_from_released_memory();
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-        if (count < 2 || strcmp(arguments[1], ways[i].name) == 0)
-            ways[i].run();
+        return 0;
+    }
+    to_a_callback();
+    if (count == 2)
+        return 0;
+    back_by_a_cancel();
+    by_key();
+    from_run_to_run();
+    groups();
+    back_by_stop();
+    users_allocator();
     return 0;
 }

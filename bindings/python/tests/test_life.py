@@ -25,38 +25,6 @@ class Payload:
 # ---- references
 
 
-def run_it(scheduler, timer, group):
-    scheduler.advance(1)
-
-
-def cancel_it(scheduler, timer, group):
-    timer.cancel()
-
-
-def cancel_wait_it(scheduler, timer, group):
-    timer.cancel_wait()
-
-
-def cancel_its_key(scheduler, timer, group):
-    scheduler.cancel_key("key", group)
-
-
-def replace_it(scheduler, timer, group):
-    scheduler.schedule(math_never, int, key="key", group=group)
-
-
-def cancel_its_group(scheduler, timer, group):
-    group.cancel()
-
-
-def stop_it(scheduler, timer, group):
-    scheduler.stop()
-
-
-def close_it(scheduler, timer, group):
-    scheduler.close()
-
-
 def run_and_fail(scheduler, timer, group):
     Payload.__call__ = lambda *args: 1 / 0
     try:
@@ -65,11 +33,20 @@ def run_and_fail(scheduler, timer, group):
         Payload.__call__ = lambda *args: None
 
 
-math_never = float("inf")
+ENDS = {
+    "run": lambda scheduler, timer, group: scheduler.advance(1),
+    "cancel": lambda scheduler, timer, group: timer.cancel(),
+    "cancel_wait": lambda scheduler, timer, group: timer.cancel_wait(),
+    "cancel_key": lambda scheduler, timer, group: scheduler.cancel_key("key", group),
+    "replace": lambda scheduler, timer, group: scheduler.schedule(float("inf"), int, key="key", group=group),
+    "cancel_group": lambda scheduler, timer, group: group.cancel(),
+    "stop": lambda scheduler, timer, group: scheduler.stop(),
+    "close": lambda scheduler, timer, group: scheduler.close(),
+    "run_and_fail": run_and_fail,
+}
 
 
-@pytest.mark.parametrize("end", [run_it, cancel_it, cancel_wait_it, cancel_its_key, replace_it,
-                                 cancel_its_group, stop_it, close_it, run_and_fail])
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_ended_timer_keeps_neither_callback_nor_arguments(manual, unraisable, end):
     group = manual.group()
     callback, argument = Payload(), Payload()
