@@ -23,10 +23,7 @@
 /* What a child reports. */
 struct shared {
     int64_t start_ns;
-    uint64_t count;
-    uint64_t resident_bytes;
-    uint64_t log_bytes;
-    uint64_t put;
+    uint64_t count, resident_bytes, log_bytes, put;
 };
 
 static struct shared *shared;

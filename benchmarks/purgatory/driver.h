@@ -33,8 +33,7 @@ struct driver {
     int64_t start_ns, half_ns, end_ns;
 
     struct random random;
-    struct arrival *ring[DRIVER_RING];
-    struct arrival *free;
+    struct arrival *ring[DRIVER_RING], *free;
     int64_t step;   /* the last step whose list was served */
     double next_ns; /* when the next arrival is due, from the start on */
     pthread_t thread;

@@ -12,8 +12,7 @@ struct producer {
     const struct peer *peer;
     struct delays delays;
     pthread_t thread;
-    uint64_t scheduled, cancelled;
-    uint64_t handles[LAG];
+    uint64_t scheduled, cancelled, handles[LAG];
 };
 
 static struct producer *producers;

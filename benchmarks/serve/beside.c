@@ -3,7 +3,6 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/server.h"
 #include "../common/thread.h"
 
 #include <poll.h>

@@ -3,8 +3,6 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/server.h"
-
 #define BATCH 500 /* puts that are sent together */
 #define DELAY_S 7200
 

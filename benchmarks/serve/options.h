@@ -4,6 +4,7 @@
 #define BENCH_SERVE_OPTIONS_H
 
 #include "../common/program.h"
+#include "../common/server.h"
 
 struct options {
     bool is_htw;         /* otherwise beanstalkd */

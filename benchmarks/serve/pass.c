@@ -3,8 +3,6 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/server.h"
-
 #define LATENESS_CLIENTS 16
 #define WAITING_RATE 1000
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* peer.c - starts the server that is measured. */
-#include "../common/server.h"
 #include "options.h"
 
 #include <netinet/in.h>

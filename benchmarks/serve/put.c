@@ -3,8 +3,6 @@
 #include "client.h"
 #include "options.h"
 
-#include "../common/server.h"
-
 /* What a client waits for. */
 enum { INSERTED, RESERVED, BODY, DELETED };
 

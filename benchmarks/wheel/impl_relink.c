@@ -10,8 +10,7 @@
 #define LISTS 256u
 
 struct node {
-    struct node *next;
-    struct node *previous;
+    struct node *next, *previous;
 };
 
 static void *create(size_t capacity, struct bench_tally *tally) {

@@ -13,8 +13,7 @@
 static struct {
     int (*create)(struct htw_wheel **, const struct htw_wheel_options *);
     void (*destroy)(struct htw_wheel *);
-    pthread_barrier_t used;
-    pthread_barrier_t closed;
+    pthread_barrier_t used, closed;
     int rc;
 } shared;
 

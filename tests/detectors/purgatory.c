@@ -9,8 +9,7 @@
 /* The hooks read and write it in whatever thread they run. */
 struct order {
     struct htw_request request;
-    long number;
-    long asked, ended;
+    long number, asked, ended;
 };
 
 static struct order *order_of(struct htw_request *request) {

@@ -13,7 +13,6 @@
  */
 #include "../fault/faulty_vfs.h"
 #include "../fault/journal_round.h"
-#include "../support/test_folder.h"
 
 #include <time.h>
 

@@ -27,8 +27,7 @@ struct disk_file {
     bool exists;
     uint64_t inode;
     int64_t size, safe_size;
-    uint8_t state[SECTORS];
-    uint8_t bytes[CAPACITY], safe[CAPACITY];
+    uint8_t state[SECTORS], bytes[CAPACITY], safe[CAPACITY];
 };
 
 struct disk_image {

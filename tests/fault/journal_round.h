@@ -12,6 +12,7 @@
 #define TESTS_FAULT_JOURNAL_ROUND_H
 
 #include "../support/ledger.h"
+#include "../support/test_folder.h"
 #include "faulty_vfs.h"
 
 #include <htw/journal_guest.h>

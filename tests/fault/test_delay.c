@@ -79,8 +79,7 @@ static char elsewhere[64], input_path[64], output_path[64], error_path[64], rest
 /* What a run left. */
 struct outcome {
     int status; /* -1: it was ended by a signal or had to be */
-    char out[TEXT_SIZE];
-    char err[TEXT_SIZE];
+    char out[TEXT_SIZE], err[TEXT_SIZE];
     char rest[TEXT_SIZE];  /* of the file that was asked for */
     char other[TEXT_SIZE]; /* of all files besides */
     mode_t rest_mode;
@@ -180,9 +179,7 @@ static int status_of(pid_t child, int life) {
 }
 
 static void run(const struct scenario *scenario) {
-    int in[2];
-    int out[2];
-    int life[2];
+    int in[2], out[2], life[2];
     memset(&outcome, 0, sizeof(outcome));
     fault_plan->has_created_readable = false;
     fault_plan->clock_shift_ns = 0;

@@ -11,7 +11,6 @@
 /* holds: journal-1, journal-2, journal-3, journal-4, journal-5, journal-10, journal-10h, journal-11,
    journal-19 */
 #include "../model/arguments.h"
-#include "../support/test_folder.h"
 #include "faulty_vfs.h"
 #include "journal_round.h"
 

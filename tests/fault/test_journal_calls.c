@@ -12,7 +12,6 @@
 #include "../../src/journal/database/database.h"
 #include "../support/failing_calls.h"
 #include "../support/process.h"
-#include "../support/test_folder.h"
 #include "journal_round.h"
 
 #include <fcntl.h>

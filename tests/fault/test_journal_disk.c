@@ -11,7 +11,6 @@
 /* holds: journal-1, journal-4, journal-5, journal-10h, journal-14, journal-19, journal-20 */
 #include "../../src/journal/database/database.h"
 #include "../support/failing_calls.h"
-#include "../support/test_folder.h"
 #include "faulty_vfs.h"
 #include "journal_round.h"
 

@@ -6,7 +6,6 @@
  * usage: fault_journal_guest [HTW]: with the command
  */
 /* holds: journal-20 */
-#include "../support/test_folder.h"
 #include "journal_round.h"
 
 #include <sys/wait.h>

@@ -25,8 +25,7 @@ struct fuzz_limit {
 /* An input of any size that costs as much as possible: the head once, each part as often as the others, and
    the tail. "%zu" in a part is a number that counts from 0. */
 struct fuzz_attack {
-    const char *name;
-    const char *head, *tail, *parts[3];
+    const char *name, *head, *tail, *parts[3];
 };
 
 struct fuzz_target {

@@ -62,8 +62,7 @@ extern struct model {
     struct htw_key keys[KEYS];
     unsigned key_count; /* of these are used */
     struct events seen, expected;
-    uint64_t arrivals;
-    uint64_t initial_bytes;
+    uint64_t arrivals, initial_bytes;
     bool refusing;        /* allocations fail at times */
     bool asks, releases;  /* whether there are these hooks */
     bool is_ordered;      /* the order of hooks is known, so hooks may end other requests */

@@ -3,7 +3,6 @@
 #include "faults.h"
 
 #include "../explore/disk.h"
-#include "../explore/machine.h"
 #include "threads.h"
 #include "world.h"
 

@@ -7,7 +7,6 @@
  * --twice runs all of it again, and fails unless the same happens. --tell prints what happens, in all lives or in one
  * of them.
  */
-#include "../explore/machine.h"
 #include "../support/symbols.h"
 #include "../explore/disk.h"
 #include "faults.h"

@@ -3,7 +3,6 @@
 #include "program.h"
 
 #include "../explore/disk.h"
-#include "../explore/machine.h"
 #include "../stage/scenes.h"
 #include "faults.h"
 #include "threads.h"

@@ -3,7 +3,6 @@
    memory.c and search.c. */
 #include "threads.h"
 
-#include "../explore/machine.h"
 #include "../explore/memory.h"
 #include "../support/access_hooks.h"
 #include "world.h"

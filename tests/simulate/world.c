@@ -2,8 +2,6 @@
 /* world.c - chance, the digest, and deadlines. */
 #include "world.h"
 
-#include "../explore/machine.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

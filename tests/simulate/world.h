@@ -10,6 +10,7 @@
 #define TESTS_SIMULATE_WORLD_H
 
 #include "../explore/explore.h"
+#include "../explore/machine.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -37,8 +37,7 @@ struct hold {
     bool may_pass; /* its end or its return has begun: another one may have it */
     bool is_durable;
     uint32_t open; /* of the journal, in which it was leased */
-    uint32_t clock_sets;
-    uint32_t attempt;
+    uint32_t clock_sets, attempt;
     int64_t end_ns;
 };
 
@@ -52,8 +51,7 @@ struct job {
     uint32_t size;       /* of the payload */
     uint32_t delivered;  /* the open in which it was delivered last; 0: none */
     bool is_busy;        /* a call about it is under way */
-    bool has_key, is_queued;
-    bool is_being_buried;
+    bool has_key, is_queued, is_being_buried;
     uint32_t burials, kicked;  /* it may be buried, unless a kick came after the last burial */
     uint32_t doubted;          /* the open in which a notice said -EIO; 0: none */
     enum known unless_stopped; /* what it is if the journal had not stopped then */

@@ -11,8 +11,7 @@
 struct failing_block {
     struct failing_block *next;
     void *memory;
-    size_t size;
-    size_t alignment;
+    size_t size, alignment;
 };
 
 static void note(struct failing_allocator *self, const char *error) {

@@ -18,8 +18,7 @@ struct failing_allocator {
     struct htw_allocator allocator; /* what to hand to the library */
     atomic_flag is_locked;
     struct failing_block *blocks; /* what is live */
-    size_t live_bytes;
-    size_t live_blocks;
+    size_t live_bytes, live_blocks;
     size_t calls;      /* requests so far, refused ones included */
     size_t refusals;   /* requests that were refused */
     size_t fail_at;    /* the value of `calls` that is refused; 0: none is */

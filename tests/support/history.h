@@ -32,10 +32,8 @@ enum { HISTORY_BATCH_MAX = 64 };
 struct history_op {
     enum history_kind kind;
     uint32_t timer;
-    uint64_t tick;
-    uint64_t latest;
-    size_t max;
-    size_t budget;
+    uint64_t tick, latest;
+    size_t max, budget;
 };
 
 struct history_options {
@@ -63,8 +61,7 @@ struct history {
     uint64_t *deadlines; /* for which each timer was last armed */
     uint8_t *visits;     /* by htw_wheel_for_each(), for each timer */
     uint64_t *left;      /* ticks later than the clock that a timer had and was taken from */
-    size_t left_count;
-    size_t left_capacity;
+    size_t left_count, left_capacity;
     uint64_t clock;
     bool in_round;
     uint64_t reserved; /* the furthest horizon that was reserved; 0: none */

@@ -27,8 +27,7 @@ struct oracle_entry {
 
 struct oracle {
     struct oracle_entry *entries; /* in the order in which they come out */
-    size_t count;
-    size_t capacity;
+    size_t count, capacity;
     uint64_t armings;
     bool strict; /* timers of one tick come in the order of arming */
 };

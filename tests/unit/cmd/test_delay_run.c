@@ -40,15 +40,13 @@ struct run {
     const char *input;
     const struct event *events; /* of one sleep after the other; NULL: undisturbed */
     bool is_open;               /* the input does not end after `input` */
-    bool has_reader_gone;
-    bool ignores_sigpipe;
+    bool has_reader_gone, ignores_sigpipe;
 };
 
 /* What a run did. */
 struct result {
     int status;
-    const char *out;
-    const char *err;
+    const char *out, *err;
     int sleeps;
     int64_t sleep_ns[SLEEPS_MAX]; /* -1: no limit */
 };
@@ -364,8 +362,7 @@ UNIT_TEST(delay_run_that_cannot_save_does_not_start) {
 }
 
 UNIT_TEST(delay_run_that_would_replace_its_input_does_not_start) {
-    char wanted[256];
-    char name[64];
+    char wanted[256], name[64];
     char second[] = "/dev/null";
     char *const names[] = { second, name };
     snprintf(name, sizeof(name), "%s", unreleased_name());

@@ -127,8 +127,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_appears_when_it_is_whole) {
 UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_takes_the_mode_of_the_old_one_or_the_usual) {
     static const struct {
         mode_t old; /* 0: there is none */
-        mode_t mask;
-        mode_t wanted;
+        mode_t mask, wanted;
     } cases[] = { { 0640, 022, 0640 }, { 0600, 022, 0600 }, { 04755, 022, 0755 },
                   { 0666, 022, 0666 }, { 0, 022, 0644 },    { 0, 026, 0640 } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

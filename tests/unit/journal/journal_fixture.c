@@ -4,8 +4,6 @@
 
 #include "../../support/manual_time.h"
 
-#include <htw/loop.h>
-
 #include <sqlite3.h>
 
 static void deliver(void *context, const struct htw_delivery *delivery) {

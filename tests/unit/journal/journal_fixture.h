@@ -16,6 +16,7 @@
 
 #include <htw/journal_guest.h>
 #include <htw/journal_inspect.h>
+#include <htw/loop.h>
 
 #include <pthread.h>
 #include <unistd.h>
@@ -35,8 +36,7 @@ struct seen {
 };
 
 struct journal_fixture {
-    char folder[TEST_FOLDER_SIZE];
-    char path[128];
+    char folder[TEST_FOLDER_SIZE], path[128];
     struct failing_allocator memory;
     struct htw_scheduler *scheduler;
     struct htw_journal *journal;

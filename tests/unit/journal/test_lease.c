@@ -2,8 +2,6 @@
 /* test_lease.c - requests for jobs of queues: when they are told, and what. (States and steps: model_journal.c.) */
 #include "journal_fixture.h"
 
-#include <htw/loop.h>
-
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/resource.h>

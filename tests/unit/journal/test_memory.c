@@ -5,8 +5,6 @@
 #include "../../support/failing_calls.h"
 #include "journal_fixture.h"
 
-#include <htw/loop.h>
-
 #include <sqlite3.h>
 
 /* ---- SQLite's allocations */

@@ -2,8 +2,6 @@
 /* test_threads.c - real threads and the real clock: group commit, parallel delivery, a stop. */
 #include "journal_fixture.h"
 
-#include <htw/loop.h>
-
 #include <sched.h>
 #include <stdatomic.h>
 

@@ -15,6 +15,7 @@
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
 
+#include <htw/executor.h>
 #include <htw/group.h>
 #include <htw/loop.h>
 #include <htw/observe.h>

@@ -3,8 +3,6 @@
    keeps tasks for later, another thread runs them, since advance and stop wait for that. */
 #include "scheduler_fixture.h"
 
-#include <htw/executor.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
 

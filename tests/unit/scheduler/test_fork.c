@@ -6,7 +6,6 @@
 #include "../../support/inert.h"
 #include "scheduler_fixture.h"
 
-#include <htw/executor.h>
 #include <htw/scope.h>
 
 static void count_run(void *arg, const struct htw_expiration *expiration) {

@@ -7,8 +7,6 @@
 #include "../../support/returning_child.h"
 #include "scheduler_fixture.h"
 
-#include <htw/executor.h>
-
 static struct returning_child child;
 
 static void fork_in_callback(struct probe *self) {

@@ -4,8 +4,6 @@
 #include "../../support/refused_creation.h"
 #include "scheduler_fixture.h"
 
-#include <htw/executor.h>
-
 #define DELAY_NS (10 * MS)
 
 #define refuse_all(f) failing_allocator_fail(&(f)->memory, 1, true)

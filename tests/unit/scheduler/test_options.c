@@ -4,7 +4,6 @@
 #include "scheduler_fixture.h"
 #include "../../support/timer_info.h"
 
-#include <htw/executor.h>
 #include <htw/wheel.h>
 
 static int create(const struct htw_scheduler_options *options) {

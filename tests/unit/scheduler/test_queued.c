@@ -8,8 +8,6 @@
 /* holds: scheduler-9 */
 #include "scheduler_fixture.h"
 
-#include <htw/executor.h>
-
 int64_t __wrap_htw__clock_monotonic_ns(void);
 
 static int64_t clock_ns;

@@ -7,8 +7,6 @@
 #include "../../support/leaving.h"
 #include "scheduler_fixture.h"
 
-#include <htw/executor.h>
-
 #include <unistd.h>
 
 static void run_and_leave(void *arg, const struct htw_expiration *expiration) {

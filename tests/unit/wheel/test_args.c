@@ -108,8 +108,7 @@ WHEEL_TEST(wheel_range_that_ends_before_it_begins_is_refused, 8, 0, false, 2) {
 }
 
 UNIT_TEST(wheel_timer_of_another_wheel_is_refused) {
-    struct fixture f;
-    struct fixture other;
+    struct fixture f, other;
     fixture_open(&f, 8, 0, false, 1);
     fixture_open(&other, 8, 0, false, 0);
     static const uint64_t deadlines[] = { 0, 50, HTW_NEVER_TICK };
@@ -137,8 +136,7 @@ WHEEL_TEST(wheel_stats_of_unknown_size_are_left_alone, 8, 0, false, 0) {
     static const size_t sizes[] = { 0, sizeof(struct htw_wheel_stats) - 1,
                                     sizeof(struct htw_wheel_stats) + 1 };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct htw_wheel_stats stats;
-        struct htw_wheel_stats same;
+        struct htw_wheel_stats stats, same;
         memset(&stats, 0x5a, sizeof stats);
         stats.struct_size = sizes[i];
         memcpy(&same, &stats, sizeof stats);

@@ -26,8 +26,7 @@ UNIT_TEST(wheel_timer_is_at_most_32_bytes) {
 }
 
 UNIT_TEST(wheel_initialised_timer_equals_zeroed_one) {
-    struct htw_timer initialised;
-    struct htw_timer zeroed;
+    struct htw_timer initialised, zeroed;
     memset(&initialised, 0xa5, sizeof initialised);
     memset(&zeroed, 0, sizeof zeroed);
     htw_timer_init(&initialised);
@@ -61,8 +60,7 @@ static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t st
 /* holds: wheel-3 */
 UNIT_TEST(wheel_step_of_ten_equals_ten_steps_of_one) {
     static const uint64_t steps[] = { 10, 100, 2500 };
-    size_t by_one[400];
-    size_t by_step[400];
+    size_t by_one[400], by_step[400];
     for (uint32_t size = 2; size <= 256; size *= 4) {
         size_t count = run_in_steps(size, true, 2500, 1, by_one);
         assert_in_range(count, 200, 400);
@@ -234,8 +232,7 @@ UNIT_TEST(wheel_for_each_stops_when_the_visitor_says_so) {
 
 /* holds: wheel-12 */
 UNIT_TEST(wheel_destroyed_leaves_timers_that_another_wheel_can_use) {
-    struct fixture f;
-    struct fixture other;
+    struct fixture f, other;
     fixture_open(&f, 8, 1000, false, 0);
     fixture_open(&other, 8, 1000, false, 16);
     free(f.timers);

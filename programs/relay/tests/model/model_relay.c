@@ -31,8 +31,7 @@
 enum fate { DELIVER, DEAD_BAD, DEAD_MISSING, DEAD_SMALL, CANCEL, NEVER };
 
 struct sent {
-    int64_t deadline_ms, sent_ms;
-    int64_t offset;
+    int64_t deadline_ms, sent_ms, offset;
     uint32_t stripe;
     enum fate fate;
     size_t victim;                    /* of a cancel or a replacement */

@@ -209,8 +209,7 @@ UNIT_TEST(relay_options_of_actions_are_taken) {
 
 UNIT_TEST(relay_options_of_actions_that_are_wrong_are_refused) {
     static const struct {
-        const char *words[ARGUMENTS_MAX];
-        const char *why;
+        const char *words[ARGUMENTS_MAX], *why;
     } samples[] = {
         { { "-bx", "list", "in", "more" }, "more words than expected: more" },
         { { "-bx", "cancel", "in" }, ": ID expected" },

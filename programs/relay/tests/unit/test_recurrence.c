@@ -66,8 +66,7 @@ UNIT_TEST(recurrence_reasons_of_dead_letters) {
     assert_null(parse((const char *const[4]) { long_every }, &(struct htw__recurrence) { 0 }));
     memcpy(&long_every[254], "1ms", 3);
     static const struct {
-        const char *words[4];
-        const char *why;
+        const char *words[4], *why;
     } samples[] = {
         { { "15m", NULL, NULL, NULL }, NULL },
         { { "1h30m", NULL, NULL, "1000" }, NULL },
