@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* model_wheel.c - random histories of a wheel, compared with the oracle after each step. For its
    arguments see arguments.h. */
-/* holds: wheel-1, wheel-2, wheel-4, wheel-6, wheel-8, wheel-9, wheel-11 */
+/* holds: wheel-1, wheel-2, wheel-3, wheel-4, wheel-6, wheel-8, wheel-9, wheel-11 */
 #include "arguments.h"
 
 #include "../support/history.h"

@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_repeat.c - timers that repeat, and what becomes of periods that were missed. */
+/* test_repeat.c - timers that repeat, at the ends of what numbers hold. What becomes of periods that were missed, the model
+   tells. */
 /* holds: scheduler-7 */
 #include "scheduler_fixture.h"
 
 static const enum htw_repeat ways[] = { HTW_REPEAT_SKIP, HTW_REPEAT_BURST, HTW_REPEAT_DELAY,
                                         HTW_REPEAT_AFTER };
-
-/* The first run is due at 10 ms and comes at 47 ms: 20, 30 and 40 have passed. */
-SCHEDULER_TEST(repeat_says_what_becomes_of_missed_periods) {
-    static const struct {
-        enum htw_repeat repeat;
-        uint64_t runs;
-        int64_t last_ns, next_ns;
-        uint64_t missed;
-    } cases[] = {
-        { HTW_REPEAT_SKIP, 1, 10 * MS, 50 * MS, 3 },
-        { HTW_REPEAT_BURST, 4, 40 * MS, 50 * MS, 0 },
-        { HTW_REPEAT_DELAY, 1, 10 * MS, 57 * MS, 0 },
-        { HTW_REPEAT_AFTER, 1, 10 * MS, 57 * MS, 0 },
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        scheduler_reopen(f);
-        arm_every(f, 0, 10 * MS, 10 * MS, cases[i].repeat);
-        set_time(f, 47 * MS);
-        assert_int_equal(f->probes[0].runs, cases[i].runs);
-        assert_int_equal(f->probes[0].last.deadline_ns, cases[i].last_ns);
-        assert_int_equal(f->probes[0].last.late_ns, 47 * MS - cases[i].last_ns);
-        assert_int_equal(f->probes[0].last.missed, 0);
-        f->log_count = 0;
-        assert_runs_after(f, cases[i].next_ns - 47 * MS, 0);
-        assert_int_equal(f->probes[0].last.missed, cases[i].missed);
-        assert_int_equal(scheduler_stats(f).missed, cases[i].missed);
-    }
-}
 
 SCHEDULER_TEST(repeat_of_a_nanosecond_skips_millions) {
     arm_every(f, 0, MS, 1, HTW_REPEAT_SKIP);

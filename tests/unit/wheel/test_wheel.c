@@ -36,41 +36,6 @@ UNIT_TEST(wheel_initialised_timer_equals_zeroed_one) {
 
 /* ---- when timers expire */
 
-/* Arms the same timers and polls up to `end` in steps of `step`; notes the order. */
-static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t step,
-                           size_t *numbers) {
-    struct fixture f;
-    fixture_open(&f, size, 0, strict, 400);
-    struct random_source source = { 5 };
-    for (size_t i = 0; i < 400; i++)
-        arm(&f, i, random_below(&source, 3000));
-    for (size_t i = 0; i < 400; i += 7)
-        assert_true(htw_wheel_cancel(f.wheel, &f.timers[i]));
-    size_t count = 0;
-    for (uint64_t now = 0; now <= end; now += step) {
-        struct htw_timer *timer;
-        while ((timer = htw_wheel_poll(f.wheel, now)) != NULL)
-            numbers[count++] = fixture_number(&f, timer);
-        assert_int_equal(htw_wheel_now(f.wheel), now);
-    }
-    fixture_close(&f);
-    return count;
-}
-
-/* holds: wheel-3 */
-UNIT_TEST(wheel_step_of_ten_equals_ten_steps_of_one) {
-    static const uint64_t steps[] = { 10, 100, 2500 };
-    size_t by_one[400], by_step[400];
-    for (uint32_t size = 2; size <= 256; size *= 4) {
-        size_t count = run_in_steps(size, true, 2500, 1, by_one);
-        assert_in_range(count, 200, 400);
-        for (size_t i = 0; i < 3; i++) {
-            assert_int_equal(run_in_steps(size, true, 2500, steps[i], by_step), count);
-            assert_memory_equal(by_step, by_one, count * sizeof by_one[0]);
-        }
-    }
-}
-
 /* Arms timer 0 within a range; returns the tick that was chosen. */
 static uint64_t chosen(struct fixture *f, uint64_t earliest, uint64_t latest) {
     assert_int_equal(htw_wheel_schedule_within(f->wheel, &f->timers[0], earliest, latest), 0);
