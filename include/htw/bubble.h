@@ -16,7 +16,7 @@
  *    found in /proc, which takes some 0.2 ms.
  * A pair of sockets of AF_UNIX counts as inside this process if it made them. Descriptors above 1023 are not looked at.
  * A socket that listens or has no peer, a signalfd and a wait for signals do not stop time either, but such a wait is no
- * deadlock. Signals interrupt waits; pthread_cancel() acts when they end.
+ * deadlock. Signals and pthread_cancel() end waits. poll() and epoll_wait() need a descriptor more while they wait.
  *
  * Simulated clocks: those of clock_gettime(), gettimeofday(), time() and timespec_get(), but not CPU time.
  *
@@ -46,8 +46,7 @@ extern "C" {
  * @return 0: success;
  *         -EALREADY: the thread is in the bubble;
  *         -EBUSY: other threads are in a bubble;
- *         -EINVAL: calls do not reach the library: it is neither preloaded nor linked before the C library;
- *         -ENOMEM.
+ *         -EINVAL: calls do not reach the library: it is neither preloaded nor linked before the C library.
  */
 HTW_API HTW_WARN_UNUSED int htw_bubble_begin(void);
 

@@ -5,16 +5,16 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
-struct bubble bubble;
+/* With all jumps in one go, a timer that nobody reads would keep the lock, under which no signal is handled. */
+#define JUMPS_MAX 10000
+
+struct bubble bubble = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 __thread struct bubble_thread *bubble_self;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t awaiting; /* threads that are parked under an object */
-static __thread struct {
+static __thread struct kept {
     sigset_t mask;
     int cancelstate, error;
 } kept;
@@ -22,125 +22,106 @@ static __thread struct {
 /* ---- the lock */
 
 void bubble_lock(void) {
-    sigset_t all, mask;
-    int error = errno, cancelstate;
+    struct kept now = { .error = errno };
+    sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &mask);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelstate);
-    pthread_mutex_lock(&mutex);
-    kept.mask = mask;
-    kept.cancelstate = cancelstate;
-    kept.error = error;
+    pthread_sigmask(SIG_BLOCK, &all, &now.mask);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &now.cancelstate);
+    pthread_mutex_lock(&bubble.mutex);
+    kept = now;
     if (bubble_self != NULL && bubble_self->state == BLOCKED)
-        bubble_resume(bubble_self, WOKEN); /* as is seen here */
+        bubble_resume(bubble_self, 0); /* as is seen here */
 }
 
 void bubble_unlock(void) {
-    const sigset_t mask = kept.mask;
-    int error = kept.error, cancelstate = kept.cancelstate;
-    bool starts_watcher = bubble.wants_watcher && !bubble.has_watcher;
-    bubble.has_watcher |= starts_watcher;
-    bubble.wants_watcher = false;
-    pthread_mutex_unlock(&mutex);
-    if (starts_watcher)
-        bubble_start_watcher(); /* with all signals blocked */
-    pthread_setcancelstate(cancelstate, NULL);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    errno = error;
-}
-
-bool bubble_is_lock(unsigned long address) {
-    return address == (uintptr_t)&mutex;
+    const struct kept before = kept;
+    if (atomic_load(&bubble.members) > 0 && !bubble.has_watcher)
+        bubble.has_watcher = bubble_start_watcher(); /* otherwise the next call tries again */
+    pthread_mutex_unlock(&bubble.mutex);
+    pthread_setcancelstate(before.cancelstate, NULL);
+    pthread_sigmask(SIG_SETMASK, &before.mask, NULL);
+    errno = before.error;
 }
 
 bool bubble_is_inside(void) {
-    return bubble_self != NULL && bubble_self->state != PARKED && bubble_self->state != POLLS;
+    return bubble_self != NULL && bubble_self->state != WAITS;
 }
 
 /* ---- waiting and waking */
 
 void bubble_wait_begin(const struct bubble_wait *wait) {
+    bubble_lock();
     bubble_self->wait = *wait;
     bubble_self->turn = ++bubble.turns;
-    bubble_self->state = PARKED;
+    bubble_self->state = WAITS;
+    bubble_self->place = INSIDE;
+    bubble_self->readings = 0;
     atomic_store(&bubble_self->go, 0);
-    /* Who changes the object after this sees that it is awaited; who has done so before is seen. */
-    atomic_fetch_add(&awaiting, wait->object != NULL);
-    atomic_thread_fence(memory_order_seq_cst);
+    bubble.running--;
 }
 
-static void leave_object(struct bubble_thread *thread) {
-    thread->state = RUNS;
-    atomic_fetch_sub(&awaiting, thread->wait.object != NULL);
-}
-
-void bubble_wait_drop(void) {
-    leave_object(bubble_self);
-    bubble_unlock();
-}
-
-/* Otherwise no descriptor was left for it, or the program has closed it. */
-static void require_kick(bool is_there) {
-    if (!is_there) {
-        bubble_report("a descriptor of the library is missing");
-        abort();
-    }
-}
-
-void bubble_resume(struct bubble_thread *thread, enum bubble_outcome outcome) {
-    const uint64_t one = 1;
-    enum bubble_state was = thread->state;
+void bubble_resume(struct bubble_thread *thread, int outcome) {
+    const struct bubble_wait *wait = &thread->wait;
+    bool waited = thread->state == WAITS;
     thread->outcome = outcome;
     thread->state = RUNS;
     bubble.running++;
-    if (was == PARKED) {
-        leave_object(thread);
-        atomic_store(&thread->go, 1);
-        REAL(syscall)(SYS_futex, &thread->go, FUTEX_WAKE_PRIVATE, 1);
-    } else if (was == POLLS) {
-        require_kick(write(thread->kick, &one, sizeof(one)) > 0);
-    }
+    if (!waited)
+        return;
+    if (wait->fds != NULL)
+        eventfd_write(wait->fds[wait->fd_count].fd, 1);
+    atomic_store(&thread->go, 1); /* from now on its descriptors may be gone */
+    REAL(syscall)(SYS_futex, &thread->go, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Gives up the lock. */
-static void stop_running(void) {
-    bubble_self->place = INSIDE;
-    if (--bubble.running == 0)
-        bubble_pass_on();
-    bubble_unlock();
+/* Any signal ends a wait that has a deadline, even if its action is SA_RESTART. So the kernel gets one, too: a time that
+   never comes. */
+static long sleep_in_kernel(struct bubble_thread *self) {
+    const struct timespec last = { .tv_sec = INT64_C(1) << 40 };
+    const struct bubble_wait *wait = &self->wait;
+    if (wait->fds != NULL)
+        return REAL(syscall)(SYS_ppoll, wait->fds, wait->fd_count + 1, NULL, wait->mask,
+                             sizeof(uint64_t));
+    return REAL(syscall)(SYS_futex, &self->go, FUTEX_WAIT_PRIVATE, 0,
+                         wait->deadline_ns == NEVER ? NULL : &last);
 }
 
 /* If no other thread has resumed this one. */
-static void run_again(enum bubble_outcome outcome) {
+static void run_again(int outcome) {
     bubble_lock();
     if (!bubble_is_inside())
         bubble_resume(bubble_self, outcome);
     bubble_unlock();
 }
 
-/* Any signal ends a wait that has a deadline, even if its action is SA_RESTART. So the kernel gets one, too: a time that
-   never comes. */
-enum bubble_outcome bubble_wait_end(void) {
-    const struct timespec last = { .tv_sec = INT64_C(1) << 40 };
-    bool has_deadline = bubble_self->wait.deadline_ns != NEVER;
-    /* Other threads may run until this one returns. */
-    if (bubble_self->wait.deadline_ns <= bubble_now_ns()) {
-        bubble_wait_drop();
-        return TIMED_OUT;
+int bubble_wait_end(void) {
+    struct bubble_thread *self = bubble_self;
+    bool is_due = self->wait.deadline_ns <= bubble_now_ns(); /* other threads may run for long */
+    if (self->state == WAITS && (is_due || self->is_cancelled))
+        bubble_resume(self, is_due ? ETIMEDOUT : EINTR);
+    self->is_cancelled = false;
+    if (bubble.running == 0)
+        bubble_pass_on();
+    bubble_unlock();
+    while (atomic_load(&self->go) == 0) {
+        long result = sleep_in_kernel(self);
+        if (result != 0) /* otherwise it was woken by any thread, or for no reason */
+            run_again(result < 0 ? EINTR : 0);
     }
-    stop_running();
-    while (atomic_load(&bubble_self->go) == 0)
-        if (REAL(syscall)(SYS_futex, &bubble_self->go, FUTEX_WAIT_PRIVATE, 0,
-                          has_deadline ? &last : NULL) != 0 &&
-            errno == EINTR)
-            run_again(INTERRUPTED);
-    return bubble_self->outcome;
+    return self->outcome;
 }
 
-static struct bubble_thread *first_parked(const volatile void *object) {
+int bubble_result(int error) {
+    if (error == 0)
+        return 0;
+    errno = error;
+    return -1;
+}
+
+static struct bubble_thread *first_waiting(const volatile void *object) {
     struct bubble_thread *first = NULL;
     for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
-        if (thread->state == PARKED && thread->wait.object == object &&
+        if (thread->state == WAITS && thread->wait.object == object &&
             (first == NULL || thread->turn < first->turn))
             first = thread;
     return first;
@@ -149,14 +130,13 @@ static struct bubble_thread *first_parked(const volatile void *object) {
 static unsigned wake(const volatile void *object, unsigned count) {
     struct bubble_thread *thread;
     unsigned woken = 0;
-    for (; woken < count && (thread = first_parked(object)) != NULL; woken++)
-        bubble_resume(thread, WOKEN);
+    for (; woken < count && (thread = first_waiting(object)) != NULL; woken++)
+        bubble_resume(thread, 0);
     return woken;
 }
 
 unsigned bubble_wake(const volatile void *object, unsigned count) {
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&awaiting, memory_order_relaxed) == 0)
+    if (atomic_load(&bubble.members) == 0)
         return 0;
     bubble_lock();
     unsigned woken = wake(object, count);
@@ -164,58 +144,27 @@ unsigned bubble_wake(const volatile void *object, unsigned count) {
     return woken;
 }
 
-enum bubble_outcome bubble_wait_for_fds(const struct bubble_wait *wait, struct pollfd *fds,
-                                        nfds_t count, const sigset_t *mask) {
-    struct bubble_thread *self = bubble_self;
-    uint64_t kicks;
-    bubble_lock();
-    if (self->kick < 0)
-        self->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    require_kick(self->kick >= 0);
-    fds[count] = (struct pollfd) { .fd = self->kick, .events = POLLIN };
-    self->wait = *wait;
-    self->fds = fds;
-    self->fd_count = count;
-    self->state = POLLS;
-    stop_running();
-    long ready = REAL(syscall)(SYS_ppoll, fds, (long)count + 1, NULL, mask, sizeof(uint64_t));
-    run_again(ready < 0 ? INTERRUPTED : WOKEN);
-    require_kick(read(self->kick, &kicks, sizeof(kicks)) > 0); /* of whoever has resumed it */
-    return self->outcome;
-}
-
 /* ---- when no thread runs */
 
-static bool is_ready(struct pollfd *fds, nfds_t count) {
-    const struct timespec none = { 0 };
-    return REAL(ppoll)(fds, count, &none, NULL) != 0;
-}
-
-/* Threads whose descriptors are ready, and those that were found asleep, and have run since. */
 static bool resume_ready(void) {
     unsigned running = bubble.running;
     for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
-        if ((thread->state == POLLS && is_ready(thread->fds, thread->fd_count)) ||
-            (thread->state == BLOCKED && !bubble_is_still_blocked(thread)))
-            bubble_resume(thread, WOKEN);
+        if (bubble_is_over(thread))
+            bubble_resume(thread, 0);
     return bubble.running > running;
 }
 
-static bool has_deadline(const struct bubble_thread *thread) {
-    return thread->state == PARKED || thread->state == POLLS;
-}
-
-static enum bubble_place worst_place(void) {
-    enum bubble_place worst = INSIDE;
+static enum bubble_place place_of_all(void) {
+    enum bubble_place place = INSIDE;
     for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
-        worst = bubble_worse(worst, bubble_place_of_thread(thread));
-    return worst;
+        place |= bubble_place_of_thread(thread);
+    return place;
 }
 
 int64_t bubble_next_ns(void) {
     int64_t next_ns = bubble_timers_next_ns();
     for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
-        if (has_deadline(thread) && thread->wait.deadline_ns < next_ns)
+        if (thread->state == WAITS && thread->wait.deadline_ns < next_ns)
             next_ns = thread->wait.deadline_ns;
     return next_ns;
 }
@@ -223,21 +172,21 @@ int64_t bubble_next_ns(void) {
 static void jump(int64_t to_ns) {
     if (to_ns > atomic_load(&bubble.now_ns)) /* it may have moved after the deadline was found */
         atomic_store(&bubble.now_ns, to_ns);
-    atomic_fetch_add(&bubble.jumps, 1);
+    bubble.jumps++;
     for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
-        if (has_deadline(thread) && thread->wait.deadline_ns <= to_ns)
-            bubble_resume(thread, TIMED_OUT);
+        if (thread->state == WAITS && thread->wait.deadline_ns <= to_ns)
+            bubble_resume(thread, ETIMEDOUT);
     bubble_timers_expire(to_ns);
 }
 
 bool bubble_pass_on(void) {
-    while (bubble.running == 0 && bubble.members > 0) {
+    for (int jumps = 0; jumps < JUMPS_MAX && bubble.running == 0 && bubble.threads != NULL;
+         jumps++) {
         if (resume_ready() || wake(&bubble.jumps, 1) > 0)
             return false;
         int64_t to_ns = bubble_next_ns();
-        enum bubble_place place = worst_place();
-        bubble.wants_watcher |= place == INSIDE || to_ns != NEVER; /* it reports if nothing comes */
-        if (place == OUTSIDE || to_ns == NEVER)
+        enum bubble_place place = place_of_all();
+        if ((place & OUTSIDE) != 0 || to_ns == NEVER)
             return place == INSIDE;
         jump(to_ns);
     }

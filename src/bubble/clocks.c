@@ -24,7 +24,7 @@ bool bubble_is_simulated(clockid_t clock) {
            clock != CLOCK_THREAD_CPUTIME_ID;
 }
 
-static int64_t read_ns(clockid_t clock) {
+int64_t bubble_read_ns(clockid_t clock) {
     struct timespec time = { 0 };
     if (bubble_self != NULL && bubble_is_simulated(clock))
         return atomic_load(&bubble.now_ns) + bubble.ahead_ns[clock];
@@ -34,43 +34,30 @@ static int64_t read_ns(clockid_t clock) {
 
 /* By a thread that is not in the bubble yet. */
 void bubble_begin_time(void) {
-    int64_t now_ns = read_ns(CLOCK_MONOTONIC);
+    int64_t now_ns = bubble_read_ns(CLOCK_MONOTONIC);
     for (clockid_t clock = 0; clock < CLOCKS; clock++)
-        bubble.ahead_ns[clock] = read_ns(clock) - now_ns;
+        bubble.ahead_ns[clock] = bubble_read_ns(clock) - now_ns;
     bubble.ahead_ns[CLOCK_MONOTONIC] = 0;
     bubble.began_ns = now_ns;
     atomic_store(&bubble.now_ns, now_ns);
-    atomic_fetch_add(&bubble.jumps, 1);
+    bubble.jumps++;
 }
 
 int64_t bubble_now_ns(void) {
-    return read_ns(CLOCK_MONOTONIC);
+    return bubble_read_ns(CLOCK_MONOTONIC);
 }
 
-static int64_t after_ns(int64_t delay_ns) {
-    int64_t now_ns = bubble_now_ns();
+int64_t bubble_deadline_ns(clockid_t clock, const struct timespec *time) {
+    int64_t now_ns = bubble_now_ns(), at_ns = time == NULL ? NEVER : bubble_ns_of(time);
+    int64_t delay_ns = clock == DELAY || at_ns == NEVER ? at_ns : at_ns - bubble_read_ns(clock);
     return delay_ns >= NEVER - now_ns ? NEVER : now_ns + (delay_ns > 0 ? delay_ns : 0);
-}
-
-int64_t bubble_after(const struct timespec *delay) {
-    return delay == NULL ? NEVER : after_ns(bubble_ns_of(delay));
-}
-
-int64_t bubble_deadline_ns(clockid_t clock, const struct timespec *at) {
-    int64_t at_ns = bubble_ns_of(at);
-    return at_ns == NEVER ? NEVER : after_ns(at_ns - read_ns(clock));
 }
 
 /* ---- reading */
 
 /* A thread that reads clocks until some time has come reads them for ever. But some loops end when the time is later than it
    was, as that of multiprocessing.connection in Python. */
-static void move_a_little(struct bubble_thread *self) {
-    uint64_t jump = atomic_load_explicit(&bubble.jumps, memory_order_relaxed);
-    self->readings = self->jump == jump ? self->readings + 1 : 1;
-    self->jump = jump;
-    if (self->readings % READINGS_FEW != 0)
-        return;
+static void move_a_little(void) {
     bubble_lock();
     if (bubble_next_ns() - 1 > atomic_load(&bubble.now_ns))
         atomic_fetch_add(&bubble.now_ns, 1);
@@ -78,9 +65,9 @@ static void move_a_little(struct bubble_thread *self) {
 }
 
 static struct timespec read_time(clockid_t clock) {
-    if (bubble_self != NULL)
-        move_a_little(bubble_self);
-    return bubble_timespec_of(read_ns(clock));
+    if (bubble_self != NULL && ++bubble_self->readings % READINGS_FEW == 0)
+        move_a_little();
+    return bubble_timespec_of(bubble_read_ns(clock));
 }
 
 INSTEAD(int, clock_gettime, (clockid_t clock, struct timespec *ret_time), (clock, ret_time),
@@ -109,31 +96,25 @@ PUBLIC time_t time(time_t *ret_time) {
 
 /* 0 or EINTR. */
 static int sleep_until(const struct bubble_wait *wait, struct timespec *ret_rest) {
-    bubble_lock();
     bubble_wait_begin(wait);
-    enum bubble_outcome outcome = bubble_wait_end();
+    bool is_interrupted = bubble_wait_end() == EINTR;
     pthread_testcancel();
-    if (outcome != INTERRUPTED)
-        return 0;
-    if (ret_rest != NULL)
+    if (is_interrupted && ret_rest != NULL)
         *ret_rest = bubble_timespec_of(wait->deadline_ns - bubble_now_ns());
-    return EINTR;
+    return is_interrupted ? EINTR : 0;
 }
 
-INSTEAD(int, clock_nanosleep,
-        (clockid_t clock, int flags, const struct timespec *time, struct timespec *ret_rest),
-        (clock, flags, time, ret_rest),
-        !bubble_is_inside() || !bubble_is_simulated(clock) || !bubble_is_valid(time),
-        (flags & TIMER_ABSTIME) != 0
-            ? sleep_until(&WAIT(NULL, bubble_deadline_ns(clock, time)), NULL)
-            : sleep_until(&WAIT(NULL, bubble_after(time)), ret_rest))
+PUBLIC int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                           struct timespec *ret_rest) {
+    bool is_delay = (flags & TIMER_ABSTIME) == 0;
+    if (!bubble_is_inside() || !bubble_is_simulated(clock) || !bubble_is_valid(time))
+        return REAL(clock_nanosleep)(clock, flags, time, ret_rest);
+    return sleep_until(&WAIT(NULL, bubble_deadline_ns(is_delay ? DELAY : clock, time)),
+                       is_delay ? ret_rest : NULL);
+}
 
 PUBLIC int nanosleep(const struct timespec *delay, struct timespec *ret_rest) {
-    int error = clock_nanosleep(CLOCK_REALTIME, 0, delay, ret_rest);
-    if (error == 0)
-        return 0;
-    errno = error;
-    return -1;
+    return bubble_result(clock_nanosleep(CLOCK_REALTIME, 0, delay, ret_rest));
 }
 
 PUBLIC int usleep(useconds_t delay_us) {

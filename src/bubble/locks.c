@@ -24,17 +24,16 @@ static clockid_t clock_of(const pthread_cond_t *cond) {
 }
 
 static int wait_until(pthread_mutex_t *mutex, const struct bubble_wait *wait) {
-    bubble_lock();
     bubble_wait_begin(wait);
-    int result = pthread_mutex_unlock(mutex);
-    if (result != 0) {
-        bubble_wait_drop();
-        return result;
-    }
-    enum bubble_outcome outcome = bubble_wait_end();
-    pthread_mutex_lock(mutex);
-    pthread_testcancel();
-    return outcome == TIMED_OUT ? ETIMEDOUT : 0;
+    int error = pthread_mutex_unlock(mutex);
+    if (error != 0)
+        bubble_resume(bubble_self, error);
+    int outcome = bubble_wait_end();
+    if (error == 0)
+        error = pthread_mutex_lock(mutex);
+    if (outcome != 0) /* otherwise another thread would miss the signal */
+        pthread_testcancel();
+    return outcome == ETIMEDOUT && error == 0 ? ETIMEDOUT : error;
 }
 
 INSTEAD(int, pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex),
@@ -64,26 +63,16 @@ static bool is_shared_semaphore(const sem_t *semaphore) {
     return ((const int *)(const void *)semaphore)[2] != 0;
 }
 
-/* That of a call which sets errno. */
-static int result_of(enum bubble_outcome outcome) {
-    if (outcome == WOKEN)
-        return 0;
-    errno = outcome == TIMED_OUT ? ETIMEDOUT : EINTR;
-    return -1;
-}
-
 static int take_until(sem_t *semaphore, const struct bubble_wait *wait) {
-    enum bubble_outcome outcome = WOKEN;
+    int error = 0, value;
     while (sem_trywait(semaphore) != 0) {
-        if (result_of(outcome) != 0)
-            return -1;
-        bubble_lock();
+        if (error != 0)
+            return bubble_result(error);
         bubble_wait_begin(wait);
-        if (sem_trywait(semaphore) == 0) {
-            bubble_wait_drop();
-            return 0;
-        }
-        outcome = bubble_wait_end();
+        sem_getvalue(semaphore, &value);
+        if (value > 0)
+            bubble_resume(bubble_self, 0);
+        error = bubble_wait_end();
         pthread_testcancel();
     }
     return 0;
@@ -111,30 +100,17 @@ PUBLIC int sem_post(sem_t *semaphore) {
 
 /* ---- futexes, by syscall(): those of Rust, of C++, and of programs that have locks of their own */
 
-static int64_t futex_deadline_ns(int operation, const struct timespec *time) {
-    if (time == NULL || (operation & FUTEX_CMD_MASK) == FUTEX_WAIT)
-        return bubble_after(time);
-    bool is_real = (operation & FUTEX_CLOCK_REALTIME) != 0;
-    return bubble_deadline_ns(is_real ? CLOCK_REALTIME : CLOCK_MONOTONIC, time);
-}
-
-static long wait_for_futex(_Atomic uint32_t *word, uint32_t value, const struct bubble_wait *wait) {
-    bubble_lock();
-    bubble_wait_begin(wait);
-    if (atomic_load(word) != value) {
-        bubble_wait_drop();
-        errno = EAGAIN;
-        return -1;
-    }
-    return result_of(bubble_wait_end());
-}
-
-static long use_futex(long a[6], struct bubble_wait wait) {
+static long use_futex(const long a[6]) {
     _Atomic uint32_t *word = (_Atomic uint32_t *)a[0];
     int command = (int)a[1] & FUTEX_CMD_MASK;
     if (bubble_is_inside() && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET)) {
-        wait.deadline_ns = futex_deadline_ns((int)a[1], (const struct timespec *)a[3]);
-        return wait_for_futex(word, (uint32_t)a[2], &wait);
+        const struct timespec *time = (const struct timespec *)a[3];
+        clockid_t clock = (a[1] & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+        clock = command == FUTEX_WAIT ? DELAY : clock;
+        bubble_wait_begin(&WAIT(word, bubble_deadline_ns(clock, time)));
+        if (atomic_load(word) != (uint32_t)a[2])
+            bubble_resume(bubble_self, EAGAIN);
+        return bubble_result(bubble_wait_end());
     }
     /* Operations that move threads, or choose them by bits, wake all: programs expect that. */
     unsigned woken = bubble_wake(word, command == FUTEX_WAKE ? (unsigned)a[2] : UINT_MAX);
@@ -151,6 +127,6 @@ PUBLIC long syscall(long number, ...) {
         a[i] = va_arg(arguments, long);
     va_end(arguments);
     if (number == SYS_futex && (a[1] & FUTEX_PRIVATE_FLAG) != 0)
-        return use_futex(a, WAIT((void *)a[0], NEVER));
+        return use_futex(a);
     return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

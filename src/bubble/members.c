@@ -7,11 +7,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static pthread_key_t leaving;
+static struct bubble_thread first; /* which has begun the bubble */
 
 /* Without a version, the loader may give the conditions of glibc before 2.3.2, which are others. */
 static void *find_real(const char *name) {
@@ -31,46 +32,45 @@ const struct bubble_real *bubble_find_real(void) {
     return &real;
 }
 
-/* ---- members; under the lock */
+/* ---- members */
 
-/* It counts as running from now on. */
+/* Under the lock. It counts as running from now on, unless a handler of a signal has forked during its wait. */
 static void add_member(struct bubble_thread *thread) {
-    thread->kick = -1;
     thread->next = bubble.threads;
     bubble.threads = thread;
-    bubble.members++;
-    bubble.running++;
+    atomic_fetch_add(&bubble.members, 1);
+    bubble.running += thread->state == RUNS;
 }
 
+/* A thread that leaves, or one that could not be created. */
 static void remove_member(struct bubble_thread *thread) {
     struct bubble_thread **link = &bubble.threads;
+    bubble_lock();
     while (*link != thread)
         link = &(*link)->next;
     for (struct bubble_thread *other = bubble.threads; other != NULL; other = other->next)
         if (other->state == BLOCKED &&
             bubble_joined_at((unsigned long)other->wait.object) == thread)
-            bubble_resume(other, WOKEN); /* it returns when the thread has ended, which is soon */
+            bubble_resume(other, 0); /* it returns when the thread has ended, which is soon */
     *link = thread->next;
-    if (thread->kick >= 0)
-        REAL(close)(thread->kick);
-    free(thread);
-    bubble.members--;
+    if (thread == bubble_self)
+        bubble_self = NULL;
+    if (thread != &first)
+        free(thread);
+    if (atomic_fetch_sub(&bubble.members, 1) == 1)
+        bubble_timers_forget();
     if (--bubble.running == 0)
         bubble_pass_on();
+    bubble_unlock();
 }
 
 /* ---- threads */
 
 /* Nearly the last destructor of a thread's own data: others may wait, too. The last is that of ThreadSanitizer. */
 static void leave(void *rounds) {
-    struct bubble_thread *thread = bubble_self;
-    if (thread == NULL || ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
-                           pthread_setspecific(leaving, (char *)rounds + 1) == 0))
-        return;
-    bubble_lock();
-    bubble_self = NULL;
-    remove_member(thread);
-    bubble_unlock();
+    bool is_last = (uintptr_t)rounds >= PTHREAD_DESTRUCTOR_ITERATIONS - 1;
+    if (bubble_self != NULL && (is_last || pthread_setspecific(leaving, (char *)rounds + 1) != 0))
+        remove_member(bubble_self);
 }
 
 static void enter(struct bubble_thread *thread) {
@@ -82,82 +82,75 @@ static void enter(struct bubble_thread *thread) {
 
 static void *run(void *thread) {
     enter(thread);
+    pthread_testcancel(); /* pthread_cancel() did not know it yet */
     return bubble_self->main(bubble_self->argument);
 }
 
-static int create(pthread_t *ret_thread, const pthread_attr_t *attributes, void *(*main)(void *),
-                  void *argument) {
-    struct bubble_thread *thread = calloc(1, sizeof(*thread));
+PUBLIC int pthread_create(pthread_t *restrict ret_thread, const pthread_attr_t *restrict attributes,
+                          void *(*main)(void *), void *restrict argument) {
+    if (bubble_self == NULL)
+        return REAL(pthread_create)(ret_thread, attributes, main, argument);
+    struct bubble_thread *thread = malloc(sizeof(*thread));
     if (thread == NULL)
         return EAGAIN;
-    thread->main = main;
-    thread->argument = argument;
+    *thread = (struct bubble_thread) { .main = main, .argument = argument };
     bubble_lock();
     add_member(thread);
-    bubble.wants_watcher = true;
     bubble_unlock();
     int result = REAL(pthread_create)(ret_thread, attributes, run, thread);
-    if (result != 0) {
-        bubble_lock();
+    if (result != 0)
         remove_member(thread);
-        bubble_unlock();
-    }
     return result;
 }
 
-INSTEAD(int, pthread_create,
-        (pthread_t *restrict ret_thread, const pthread_attr_t *restrict attributes,
-         void *(*main)(void *), void *restrict argument),
-        (ret_thread, attributes, main, argument), bubble_self == NULL,
-        create(ret_thread, attributes, main, argument))
+/* Ends the wait of the thread, or its next one: most are in calls that then act on it. */
+PUBLIC int pthread_cancel(pthread_t pthread) {
+    int result = REAL(pthread_cancel)(pthread);
+    bubble_lock();
+    for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
+        if (pthread_equal(thread->pthread, pthread)) {
+            thread->is_cancelled = thread->state != WAITS;
+            if (thread->state == WAITS)
+                bubble_resume(thread, EINTR);
+        }
+    bubble_unlock();
+    return result;
+}
 
 /* ---- the bubble */
-
-static int begin(void) {
-    struct bubble_thread *thread = calloc(1, sizeof(*thread));
-    if (thread == NULL)
-        return -ENOMEM;
-    bubble_lock();
-    bool is_free = bubble.members == 0;
-    if (is_free) {
-        bubble_begin_time();
-        add_member(thread);
-        enter(thread);
-    }
-    bubble_unlock();
-    if (!is_free)
-        free(thread);
-    return is_free ? 0 : -EBUSY;
-}
 
 int htw_bubble_begin(void) {
     if (dlsym(RTLD_DEFAULT, "clock_gettime") != (void *)clock_gettime)
         return -EINVAL;
-    return bubble_self != NULL ? -EALREADY : begin();
+    if (bubble_self != NULL)
+        return -EALREADY;
+    bubble_lock();
+    bool is_free = atomic_load(&bubble.members) == 0;
+    if (is_free) {
+        bubble_begin_time();
+        first = (struct bubble_thread) { 0 };
+        add_member(&first);
+        enter(&first);
+    }
+    bubble_unlock();
+    return is_free ? 0 : -EBUSY;
 }
 
 int htw_bubble_end(void) {
-    struct bubble_thread *thread = bubble_self;
-    if (thread == NULL || !bubble_is_inside())
+    if (!bubble_is_inside())
         return -EINVAL;
-    bubble_lock();
-    bool is_last = bubble.members == 1;
-    if (is_last) {
-        bubble_timers_forget();
-        bubble_self = NULL;
-        remove_member(thread);
-    }
-    bubble_unlock();
-    return is_last ? 0 : -EBUSY;
+    if (atomic_load(&bubble.members) > 1)
+        return -EBUSY;
+    remove_member(bubble_self);
+    return 0;
 }
 
 int htw_bubble_settle(void) {
     if (!bubble_is_inside())
         return -EINVAL;
     do {
-        bubble_lock();
         bubble_wait_begin(&WAIT(&bubble.jumps, NEVER));
-    } while (bubble_wait_end() != WOKEN);
+    } while (bubble_wait_end() != 0);
     return 0;
 }
 
@@ -165,16 +158,15 @@ int htw_bubble_settle(void) {
 
 static void after_fork(void) {
     bubble.threads = NULL;
-    bubble.members = bubble.running = 0;
-    bubble.has_watcher = bubble.wants_watcher = false;
+    atomic_store(&bubble.members, 0);
+    bubble.running = 0;
+    bubble.has_watcher = false;
     bubble_timers_forget();
+    bubble_unlock(); /* and begins no watcher in a handler of fork() */
     if (bubble_self != NULL) {
-        if (bubble_self->kick >= 0) /* the parent's */
-            REAL(close)(bubble_self->kick);
         add_member(bubble_self);
         bubble_self->tid = gettid();
     }
-    bubble_unlock();
 }
 
 /* A program with which the library is preloaded begins in a bubble. */
@@ -184,6 +176,6 @@ __attribute__((constructor)) static void start(void) {
     pthread_key_create(&leaving, leave);
     pthread_atfork(bubble_lock, bubble_unlock, after_fork);
     if (preloaded != NULL && strstr(preloaded, "htw-bubble") != NULL &&
-        (when == NULL || strcmp(when, "later") != 0))
-        begin();
+        (when == NULL || strcmp(when, "later") != 0) && htw_bubble_begin() != 0)
+        dprintf(STDERR_FILENO, "htw-bubble: another library has clocks of its own\n");
 }

@@ -17,6 +17,8 @@ static int option_of(int fd, int option) {
     return value;
 }
 
+#define PORT (UINT64_C(1) << 63)
+
 /* Of IPv4 and IPv6: the host begins at another byte, and what is not used is 0. */
 struct address {
     sa_family_t family;
@@ -24,31 +26,30 @@ struct address {
     char host[20], rest[sizeof(struct sockaddr_storage) - 24];
 };
 
-/* Whether `other` reads where this pipe writes, or is the socket whose address is `peer`, or listens there: the other
-   end may still be in its queue. */
-static bool is_other_end(int other, int fd, const struct stat *status, const struct address *peer) {
-    struct stat of_other;
+/* A number that this end of a pipe or of a connection has, or that its other end has. For a connection, its port: the
+   other end may still be in the queue of a socket that listens there. */
+static uint64_t end_of(int fd, bool is_other) {
+    struct stat status;
     struct address name = { .family = AF_UNSPEC };
     socklen_t size = sizeof(name);
-    if (fstat(other, &of_other) != 0)
-        return false;
-    if (S_ISSOCK(status->st_mode))
-        return getsockname(other, (struct sockaddr *)&name, &size) == 0 &&
-               (name.family == AF_INET || name.family == AF_INET6) && name.port == peer->port;
-    int own = fcntl(fd, F_GETFL) & O_ACCMODE;
-    return of_other.st_ino == status->st_ino && of_other.st_dev == status->st_dev &&
-           (own == O_RDWR || (fcntl(other, F_GETFL) & O_ACCMODE) != own);
+    bool is_reader = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+    if (fstat(fd, &status) != 0)
+        return 0;
+    if (S_ISFIFO(status.st_mode))
+        return status.st_ino * 2 + (is_reader != is_other);
+    (is_other ? getpeername : getsockname)(fd, (struct sockaddr *)&name, &size);
+    return name.family == AF_INET || name.family == AF_INET6 ? PORT | name.port : is_other;
 }
 
-static enum bubble_place place_of_ends(int fd, const struct stat *status,
-                                       const struct address *peer) {
-    for (int other = 0; other < FDS_MAX; other++)
-        if (is_other_end(other, fd, status, peer))
+static enum bubble_place place_of_end(int fd) {
+    uint64_t other = end_of(fd, true);
+    for (int i = 0; i < FDS_MAX; i++)
+        if (end_of(i, false) == other)
             return INSIDE;
     return OUTSIDE;
 }
 
-static enum bubble_place place_of_socket(int fd, const struct stat *status) {
+static enum bubble_place place_of_socket(int fd) {
     struct address own = { .family = AF_UNSPEC }, peer = { .family = AF_UNSPEC };
     socklen_t size = sizeof(own), peer_size = sizeof(peer);
     getsockname(fd, (struct sockaddr *)&own, &size);
@@ -59,7 +60,7 @@ static enum bubble_place place_of_socket(int fd, const struct stat *status) {
     if (own.family == AF_UNIX) /* the first number of struct ucred is the process */
         return option_of(fd, SO_PEERCRED) == getpid() ? INSIDE : OUTSIDE;
     bool is_same_host = memcmp(own.host, peer.host, sizeof(own.host)) == 0;
-    return is_same_host ? place_of_ends(fd, status, &peer) : OUTSIDE;
+    return is_same_host ? place_of_end(fd) : OUTSIDE;
 }
 
 char *bubble_read_proc(char *text, size_t size, const char *name, int number, const char *file) {
@@ -76,20 +77,20 @@ char *bubble_read_proc(char *text, size_t size, const char *name, int number, co
     return text;
 }
 
-/* The worst of those that it watches: the numbers after "tfd:". */
+/* Of those that it watches: the numbers after "tfd:". */
 static enum bubble_place place_of_epoll(int fd) {
     const size_t size = 1 << 16; /* 900 descriptors */
-    enum bubble_place worst = INSIDE;
+    enum bubble_place place = INSIDE;
     char *text = malloc(size); /* one for each epoll: one may watch another */
     if (text == NULL)
         return OUTSIDE;
     const char *at = bubble_read_proc(text, size, "fdinfo", fd, "");
     while ((at = strstr(at, "tfd:")) != NULL) {
         at += strlen("tfd:");
-        worst = bubble_worse(worst, bubble_place_of((int)strtol(at, NULL, 10)));
+        place |= bubble_place_of((int)strtol(at, NULL, 10));
     }
     free(text);
-    return worst;
+    return place;
 }
 
 static enum bubble_place place_of_anonymous(int fd) {
@@ -108,15 +109,15 @@ enum bubble_place bubble_place_of(int fd) {
     struct stat status;
     if (fstat(fd, &status) != 0)
         return INSIDE; /* it does not wait */
-    if (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode))
-        return place_of_anonymous(fd);
-    return S_ISSOCK(status.st_mode) ? place_of_socket(fd, &status)
-                                    : place_of_ends(fd, &status, &(struct address) { 0 });
+    if (S_ISSOCK(status.st_mode))
+        return place_of_socket(fd);
+    return S_ISFIFO(status.st_mode) ? place_of_end(fd) : place_of_anonymous(fd);
 }
 
 enum bubble_place bubble_place_of_thread(const struct bubble_thread *thread) {
-    enum bubble_place worst = thread->place;
-    for (nfds_t i = 0; thread->state == POLLS && i < thread->fd_count; i++)
-        worst = bubble_worse(worst, bubble_place_of(thread->fds[i].fd));
-    return worst;
+    const struct bubble_wait *wait = &thread->wait;
+    enum bubble_place place = thread->place;
+    for (nfds_t i = 0; thread->state == WAITS && i < wait->fd_count; i++)
+        place |= bubble_place_of(wait->fds[i].fd);
+    return place;
 }

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
-#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +14,7 @@
 /* clang-format off */
 #define REPLACED(X) \
     X(clock_gettime) X(clock_nanosleep) X(close) X(epoll_pwait) X(poll) X(ppoll) \
-    X(timerfd_create) X(timerfd_settime) X(syscall) X(pthread_create) \
+    X(timerfd_create) X(timerfd_settime) X(syscall) X(pthread_cancel) X(pthread_create) \
     X(pthread_cond_broadcast) X(pthread_cond_clockwait) X(pthread_cond_signal) X(pthread_cond_wait) \
     X(sem_clockwait) X(sem_post) X(sem_wait)
 /* clang-format on */

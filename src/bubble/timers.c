@@ -11,36 +11,33 @@
 
 /* By the number of the descriptor. */
 static struct timer {
-    int own;     /* a copy of the descriptor, which the program does not close; 0: no timer */
-    pid_t owner; /* a child of vfork() has this memory, but its own descriptors */
+    int own; /* a copy of the descriptor, which the program does not close; 0: no timer */
     clockid_t clock;
     int64_t deadline_ns, period_ns;
 } timers[FDS_MAX];
-
-static int end; /* all are below */
+static pid_t owner; /* a child of vfork() has this memory, but its own descriptors */
 
 static struct timer *find(int fd) {
-    return fd >= 0 && fd < end && timers[fd].own > 0 ? &timers[fd] : NULL;
+    return fd >= 0 && fd < FDS_MAX && timers[fd].own > 0 ? &timers[fd] : NULL;
 }
 
 static void forget(int fd) {
     struct timer *timer = find(fd);
-    if (timer != NULL && timer->owner == getpid()) {
+    if (timer != NULL && owner == getpid()) {
         REAL(close)(timer->own);
         timer->own = 0;
     }
 }
 
 void bubble_timers_forget(void) {
-    for (int fd = 0; fd < end; fd++) {
-        timers[fd].owner = getpid(); /* those of the parent, too */
+    owner = getpid(); /* of those of the parent, too */
+    for (int fd = 0; fd < FDS_MAX; fd++)
         forget(fd);
-    }
 }
 
 int64_t bubble_timers_next_ns(void) {
     int64_t next_ns = NEVER;
-    for (int fd = 0; fd < end; fd++)
+    for (int fd = 0; fd < FDS_MAX; fd++)
         if (timers[fd].own > 0 && timers[fd].deadline_ns < next_ns)
             next_ns = timers[fd].deadline_ns;
     return next_ns;
@@ -55,7 +52,7 @@ static void expire(struct timer *timer, int64_t now_ns) {
 }
 
 void bubble_timers_expire(int64_t now_ns) {
-    for (int fd = 0; fd < end; fd++)
+    for (int fd = 0; fd < FDS_MAX; fd++)
         if (timers[fd].own > 0)
             expire(&timers[fd], now_ns);
 }
@@ -67,14 +64,12 @@ static int create(clockid_t clock, int flags) {
     int own = fd < FDS_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 1) : -1;
     if (own < 0) {
         REAL(close)(fd);
-        errno = EMFILE;
-        return -1;
+        return bubble_result(EMFILE);
     }
     bubble_lock();
     forget(fd); /* one that was closed in a way that is not seen here */
-    timers[fd] = (struct timer) { own, getpid(), clock, NEVER, 0 };
-    end = fd < end ? end : fd + 1;
-    bubble.wants_watcher = true;
+    timers[fd] = (struct timer) { own, clock, NEVER, 0 };
+    owner = getpid();
     bubble_unlock();
     return fd;
 }
@@ -82,41 +77,37 @@ static int create(clockid_t clock, int flags) {
 INSTEAD(int, timerfd_create, (clockid_t clock, int flags), (clock, flags),
         bubble_self == NULL || !bubble_is_simulated(clock), create(clock, flags))
 
-static bool set(int fd, int flags, const struct itimerspec *to) {
+PUBLIC int timerfd_settime(int fd, int flags, const struct itimerspec *to,
+                           struct itimerspec *ret_before) {
     uint64_t count;
     const struct iovec old = { &count, sizeof(count) };
+    clockid_t clock = DELAY;
     bubble_lock();
     struct timer *timer = find(fd);
-    if (timer != NULL) {
-        preadv2(timer->own, &old, 1, -1, RWF_NOWAIT); /* what has expired is forgotten */
-        timer->period_ns = bubble_ns_of(&to->it_interval);
-        if (to->it_value.tv_sec == 0 && to->it_value.tv_nsec == 0)
-            timer->deadline_ns = NEVER;
-        else if ((flags & TFD_TIMER_ABSTIME) != 0)
-            timer->deadline_ns = bubble_deadline_ns(timer->clock, &to->it_value);
-        else
-            timer->deadline_ns = bubble_after(&to->it_value);
-        expire(timer, bubble_now_ns());
+    if (timer == NULL || !bubble_is_valid(&to->it_value) || !bubble_is_valid(&to->it_interval)) {
+        bubble_unlock();
+        return REAL(timerfd_settime)(fd, flags, to, ret_before);
     }
+    if (ret_before != NULL)
+        *ret_before = (struct itimerspec) { 0 };
+    preadv2(timer->own, &old, 1, -1, RWF_NOWAIT); /* what has expired is forgotten */
+    if ((flags & TFD_TIMER_ABSTIME) != 0)
+        clock = timer->clock;
+    timer->deadline_ns = bubble_deadline_ns(clock, &to->it_value);
+    timer->period_ns = bubble_ns_of(&to->it_interval);
+    if (to->it_value.tv_sec == 0 && to->it_value.tv_nsec == 0)
+        timer->deadline_ns = NEVER;
+    expire(timer, bubble_now_ns());
     bubble_unlock();
-    return timer != NULL;
+    return 0;
 }
 
-INSTEAD(int, timerfd_settime,
-        (int fd, int flags, const struct itimerspec *to, struct itimerspec *ret_before),
-        (fd, flags, to, ret_before),
-        !bubble_is_valid(&to->it_value) || !bubble_is_valid(&to->it_interval) ||
-            !set(fd, flags, to),
-        0)
-
 /* The timer ends with its descriptor. */
-static bool forget_fd(int fd) {
+PUBLIC int close(int fd) {
     if (find(fd) != NULL) {
         bubble_lock();
         forget(fd);
         bubble_unlock();
     }
-    return true;
+    return REAL(close)(fd);
 }
-
-INSTEAD(int, close, (int fd), (fd), forget_fd(fd), 0)

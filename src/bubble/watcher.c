@@ -7,7 +7,6 @@
  */
 #include "bubble.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,15 +40,15 @@ static bool is_asleep(const struct bubble_thread *thread) {
 }
 
 static int64_t cpu_ns(pid_t tid) {
-    struct timespec time = { 0 };
-    clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | 6); /* as the kernel builds it */
-    REAL(clock_gettime)(clock, &time);
-    return bubble_ns_of(&time);
+    return bubble_read_ns((clockid_t)(~(unsigned)tid << 3 | 6)); /* as the kernel builds it */
 }
 
-/* It has not run, so it is in the same call. */
-bool bubble_is_still_blocked(const struct bubble_thread *thread) {
-    return is_asleep(thread) && cpu_ns(thread->tid) == thread->cpu_ns;
+bool bubble_is_over(const struct bubble_thread *thread) {
+    const struct bubble_wait *wait = &thread->wait;
+    if (thread->state == BLOCKED)
+        return !is_asleep(thread) || cpu_ns(thread->tid) != thread->cpu_ns;
+    return thread->state == WAITS && wait->fds != NULL &&
+           REAL(ppoll)(wait->fds, wait->fd_count, &(struct timespec) { 0 }, NULL) != 0;
 }
 
 const struct bubble_thread *bubble_joined_at(unsigned long address) {
@@ -60,27 +59,18 @@ const struct bubble_thread *bubble_joined_at(unsigned long address) {
     return thread;
 }
 
-/* One that has a time ends by the real time. */
-static bool is_inside(const unsigned long arguments[4]) {
-    bool is_private = (arguments[1] & FUTEX_PRIVATE_FLAG) != 0;
-    return (is_private || bubble_joined_at(arguments[0]) != NULL) && arguments[3] == 0 &&
-           !bubble_is_lock(arguments[0]);
-}
-
-static void note_call(struct bubble_thread *thread, long number, const unsigned long a[4]) {
-    thread->wait = (struct bubble_wait) { .call = "the kernel", .deadline_ns = NEVER };
-    thread->place = OUTSIDE;
-    if (number == SYS_futex) {
-        thread->wait.call = "a lock of the C library";
-        thread->wait.object = (const volatile void *)a[0];
-        thread->place = is_inside(a) ? INSIDE : OUTSIDE;
-    } else if (number == SYS_pause || number == SYS_rt_sigsuspend ||
-               (number == SYS_rt_sigtimedwait && a[2] == 0)) {
-        thread->place = EITHER;
-    }
+/* Who can end this call. A lock with a timeout ends by the real time. */
+static enum bubble_place place_of_call(long number, const unsigned long a[4]) {
+    bool is_private = (a[1] & FUTEX_PRIVATE_FLAG) != 0;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (numbers[i] == number)
-            thread->place = bubble_place_of((int)a[0]);
+            return bubble_place_of((int)a[0]);
+    if (number == SYS_pause || number == SYS_rt_sigsuspend ||
+        (number == SYS_rt_sigtimedwait && a[2] == 0))
+        return EITHER;
+    if (number != SYS_futex || a[3] != 0)
+        return OUTSIDE;
+    return is_private || bubble_joined_at(a[0]) != NULL ? INSIDE : OUTSIDE;
 }
 
 /* Notes in which call of the kernel a thread sleeps. false: it runs. */
@@ -95,7 +85,11 @@ static bool find_call(struct bubble_thread *thread) {
         return false;
     for (int i = 0; i < 4; i++)
         a[i] = strtoul(end, &end, 16);
-    note_call(thread, number, a);
+    if (a[0] == (uintptr_t)&bubble.mutex)
+        return false; /* it has the lock when the watcher gives it up */
+    thread->wait = WAIT(number == SYS_futex ? (const void *)a[0] : NULL, NEVER);
+    thread->wait.call = number == SYS_futex ? "a lock of the C library" : "the kernel";
+    thread->place = place_of_call(number, a);
     return true;
 }
 
@@ -103,30 +97,32 @@ static bool find_call(struct bubble_thread *thread) {
 
 #define SAY(...) dprintf(STDERR_FILENO, __VA_ARGS__)
 
+static double seconds_until(int64_t at_ns) {
+    return (double)(at_ns - atomic_load(&bubble.now_ns)) / 1e9;
+}
+
 /* A debugger tells the rest. */
 static void print_thread(struct bubble_thread *thread) {
-    SAY("  thread %d ", thread->tid);
     if (thread->state == RUNS && !find_call(thread)) {
-        SAY("runs\n");
+        SAY("  thread %d runs\n", thread->tid);
         return;
     }
     const struct bubble_thread *joined = bubble_joined_at((unsigned long)thread->wait.object);
-    SAY("waits in %s", thread->wait.call);
+    SAY("  thread %d waits in %s", thread->tid, thread->wait.call);
     if (joined != NULL)
         SAY(" for the end of thread %d", joined->tid);
     else if (thread->wait.object != NULL)
         SAY(" for %p", (const void *)thread->wait.object);
-    if (bubble_place_of_thread(thread) == OUTSIDE)
+    if ((bubble_place_of_thread(thread) & OUTSIDE) != 0)
         SAY(" for the world outside");
     if (thread->wait.deadline_ns != NEVER)
-        SAY(", due in %.3f s",
-            (double)(thread->wait.deadline_ns - atomic_load(&bubble.now_ns)) / 1e9);
+        SAY(", due in %.3f s", seconds_until(thread->wait.deadline_ns));
     SAY("\n");
 }
 
-void bubble_report(const char *title) {
-    SAY("htw-bubble: %s (%.9f s after the begin)\n", title,
-        (double)(atomic_load(&bubble.now_ns) - bubble.began_ns) / 1e9);
+/* What each thread does or waits for, on the standard error. */
+static void report(const char *title) {
+    SAY("htw-bubble: %s (%.9f s after the begin)\n", title, -seconds_until(bubble.began_ns));
     for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
         print_thread(thread);
 }
@@ -135,50 +131,42 @@ void bubble_report(const char *title) {
 
 static void find_blocked(void) {
     for (struct bubble_thread *thread = bubble.threads; thread != NULL; thread = thread->next)
-        if (thread->state == RUNS && find_call(thread) && thread->place != OUTSIDE) {
+        if (thread->state == RUNS && find_call(thread) && (thread->place & OUTSIDE) == 0) {
             thread->state = BLOCKED;
             bubble.running--;
         }
 }
 
-static int64_t real_ns(void) {
-    struct timespec now;
-    REAL(clock_gettime)(CLOCK_MONOTONIC, &now);
-    return bubble_ns_of(&now);
-}
-
-static int64_t
-    moved_ns; /* in real time, when time has moved; NEVER: it is reported that it stands still */
-
 /* Returns how long to wait until the next look, in real time. */
 static int64_t look(int64_t paused_ns) {
     static uint64_t jumps;
+    static int64_t moved_ns; /* in real time; NEVER: it is reported that time stands still */
     static bool was_dead;
-    if (jumps != atomic_load(&bubble.jumps)) {
-        jumps = atomic_load(&bubble.jumps);
-        moved_ns = real_ns();
+    if (jumps != bubble.jumps) { /* as at the begin of a bubble */
+        jumps = bubble.jumps;
+        moved_ns = bubble_now_ns();
         was_dead = false;
         return PAUSE_NS;
     }
     find_blocked();
     bool is_dead = bubble.running == 0 && bubble_pass_on();
     if (is_dead && was_dead) {
-        bubble_report("deadlock: all threads wait, and nothing is due");
+        report("deadlock: all threads wait, and nothing is due");
         abort();
     }
     was_dead = is_dead;
-    bool is_due = bubble.running > 0 || bubble_next_ns() != NEVER;
-    if (is_due && moved_ns != NEVER && real_ns() - moved_ns > STILL_NS) {
+    if (bubble.running == 0 && bubble_next_ns() == NEVER) {
+        moved_ns = bubble_now_ns(); /* there is nothing to which it could move */
+    } else if (moved_ns != NEVER && bubble_now_ns() - moved_ns > STILL_NS) {
         moved_ns = NEVER;
-        bubble_report("time has stood still for 5 s: it passes while all threads wait, and none "
-                      "for the world outside");
+        report("time has stood still for 5 s: it passes while all threads wait, and none "
+               "for the world outside");
     }
     return paused_ns < LONG_PAUSE_NS ? 2 * paused_ns : LONG_PAUSE_NS;
 }
 
 static void *watch(void *unused) {
     int64_t pause_ns = PAUSE_NS;
-    moved_ns = real_ns();
     prctl(PR_SET_NAME, "htw-bubble");
     prctl(PR_SET_TIMERSLACK, 1ul);
     for (bool goes_on = true; goes_on;) {
@@ -186,18 +174,13 @@ static void *watch(void *unused) {
         REAL(clock_nanosleep)(CLOCK_MONOTONIC, 0, &pause, NULL);
         bubble_lock();
         pause_ns = look(pause_ns);
-        goes_on = bubble.has_watcher = bubble.members > 0;
+        goes_on = bubble.has_watcher = atomic_load(&bubble.members) > 0;
         bubble_unlock();
     }
     return unused;
 }
 
-void bubble_start_watcher(void) {
+bool bubble_start_watcher(void) {
     pthread_t thread;
-    pthread_attr_t detached;
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    if (REAL(pthread_create)(&thread, &detached, watch, NULL) != 0)
-        abort();
-    pthread_attr_destroy(&detached);
+    return REAL(pthread_create)(&thread, NULL, watch, NULL) == 0 && pthread_detach(thread) == 0;
 }

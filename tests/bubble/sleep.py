@@ -1,21 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Threads of Python that sleep, wait with a timeout, pass things and are joined: prints the seconds that have passed."""
-import queue
+"""Threads of Python that sleep for up to 30 days, are joined, and wait with a timeout: prints the seconds that have passed."""
 import threading
 import time
 
 began = time.monotonic()
-passed = queue.Queue()
-
-
-def sleep_for_days():
-    for hour in range(30 * 24):
-        time.sleep(3600)
-        passed.put(hour)
-
-
-sleeper = threading.Thread(target=sleep_for_days)
-sleeper.start()
-hours = [passed.get(timeout=7200) for _ in range(30 * 24)]
-sleeper.join()
-print(len(hours), threading.Event().wait(60), int(time.monotonic() - began))
+threads = [threading.Thread(target=time.sleep, args=(day * 24 * 3600,)) for day in range(31)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(threading.Event().wait(60), int(time.monotonic() - began))

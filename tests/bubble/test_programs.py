@@ -12,7 +12,7 @@ BUILD = pathlib.Path(os.environ["HTW_BUILD"])
 LIBRARY = BUILD / "src/bubble/libhtw-bubble.so.0.3"
 HERE = pathlib.Path(__file__).parent
 PROGRAMS = [
-    ([sys.executable, HERE / "sleep.py"], "720 False 2592060\n"),
+    ([sys.executable, HERE / "sleep.py"], "False 2592060\n"),
     (["/bin/sleep", "30d"], ""),
     (["/bin/bash", "-c", "sleep 1h & sleep 2h; wait; echo $?"], "0\n"),
 ]
