@@ -55,6 +55,13 @@ bool model_arguments_parse(struct model_arguments *arguments, int argc, char *ar
     return good;
 }
 
+const char *model_failure;
+
+void model_expect(bool holds, const char *condition) {
+    if (!holds && model_failure == NULL)
+        model_failure = condition;
+}
+
 int model_play(struct model_arguments *arguments, int argc, char *argv[],
                uint64_t (*run_history)(uint64_t number)) {
     uint64_t steps = 0, histories = 0;
@@ -62,7 +69,11 @@ int model_play(struct model_arguments *arguments, int argc, char *argv[],
         return 2;
     for (; steps < arguments->steps && histories < arguments->histories; histories++) {
         uint64_t made = run_history(arguments->first + histories);
-        if (made == 0)
+        if (model_failure != NULL)
+            printf("FAILED: %s\n  again: --seed %" PRIu64 " --first %" PRIu64
+                   " --histories 1 --trace\n",
+                   model_failure, arguments->seed, arguments->first + histories);
+        if (made == 0 || model_failure != NULL)
             return 1;
         steps += made;
     }

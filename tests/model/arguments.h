@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arguments.h - the command line of a model:
+ * arguments.h - the command line of a model, and what its histories expect:
  *
  *     NAME [--seed N|random] [--steps N] [--first N] [--histories N] [--trace]
  *
@@ -32,7 +32,14 @@ struct model_arguments {
 /* Sets what the command line says, over what is there. False: it is wrong, and the usage was printed. */
 bool model_arguments_parse(struct model_arguments *arguments, int argc, char *argv[]);
 
-/* A whole program: reads the command line, and runs histories. Each returns its steps; 0: it has failed, and said why. */
+/* The first condition of EXPECT() that did not hold; NULL: all held. */
+extern const char *model_failure;
+void model_expect(bool holds, const char *condition);
+
+#define EXPECT(condition) model_expect(condition, #condition)
+
+/* A whole program: reads the command line, and runs histories. Each returns its steps; 0: it has failed, and said why
+   unless that is the model_failure. */
 int model_play(struct model_arguments *arguments, int argc, char *argv[],
                uint64_t (*run_history)(uint64_t number));
 
