@@ -14,10 +14,11 @@
  *     ...
  *     htw_scope_exit(&query->scope);
  *
- * A scope is entered in a parent or in none. Its deadline is its own or that of the parent, whichever is earlier, by
- * the scheduler's clock. Only a scope that is tighter than its parent arms a timer. A deadline may be shortened, which
- * shortens those of the scopes in it, and never lengthened: what was passed on to a peer cannot be taken back. For
- * more time enter another scope; what is prolonged again and again, such as an idle timeout, is a timer.
+ * A scope is entered in a parent or in none. Its deadline is its own or that of the parent, whichever is earlier. Only
+ * a scope that is tighter than its parent arms a timer. A deadline may be shortened, which shortens those of the scopes
+ * in it, and never lengthened: what was passed on to a peer cannot be taken back. For more time enter another scope;
+ * what is prolonged again and again, such as an idle timeout, is a timer. A deadline is an instant of the scheduler's
+ * clock: if that is a wall clock, and is set back, more time is left.
  *
  * The end. A scope ends once: by its deadline, by htw_scope_cancel(), or because its parent ends or is exited. Then
  * all scopes in it end: after their parent, the newest first, and each with all that is in it before the next one.
@@ -35,9 +36,10 @@
  *
  * Timers of an operation: its callback cancels their group (group.h). Requests of the purgatory: enter a scope for
  * each, whose callback calls htw_request_cancel(), submit it with HTW_NEVER_NS, and exit the scope in `release`.
- * Retries (backoff.h): enter a scope for the pause, in that of the operation, with htw_backoff_next(). If it ends by
- * HTW_SCOPE_DEADLINE, the next attempt enters its scope; if by HTW_SCOPE_PARENT, the time of the operation is over. No
- * attempt begins after the deadline, and the pause costs one timer and no lock.
+ * Retries (backoff.h): an attempt enters a scope in that of the operation, and begins only if that is open. After it
+ * enter one for the pause, with htw_backoff_next(). If the pause ends by HTW_SCOPE_DEADLINE, the next attempt is due; if
+ * by HTW_SCOPE_PARENT, the time of the operation is over. No attempt begins after the deadline, however late the
+ * callback of the pause runs.
  *
  * Threads and errors are as in htw/scheduler.h: any thread may call any function at any time, as long as the scopes
  * that it names exist. Only htw_scope_exit() blocks. htw_scheduler_stop() also hands its visitor the timers of open scopes,

@@ -92,10 +92,16 @@ static struct htw_scope *next_in_run(const struct htw__shard *shard, struct htw_
 
 /* ---- the end */
 
+/* Cancels the timer of a scope, unless its callback has started, which waits for the lock. Under the lock. */
+static void disarm(struct htw_scope *scope) {
+    if (scope->_timer != 0 && htw_cancel(scope->_shard->scheduler, scope->_timer) != HTW_RUNNING)
+        scope->_timer = 0;
+}
+
 /* Calls the callback of a scope that is CALLED. */
-static void call(struct htw_scheduler *scheduler, struct htw_scope *scope, enum htw_scope_end why) {
+static void call(struct htw_scheduler *scheduler, struct htw_scope *scope, enum htw_scope_end why,
+                 htw_scope_callback *callback) {
     struct htw__callback_frame frame = { .scheduler = scheduler, .scope = scope };
-    htw_scope_callback *callback = scope->_callback;
     HTW__ANNOTATE_TAKE_OVER(scope);
     htw__callback_frame_push(&frame);
     HTW__CALL_USER("the callback of a scope", scheduler, callback, callback(scope, why));
@@ -112,42 +118,40 @@ static void call(struct htw_scheduler *scheduler, struct htw_scope *scope, enum 
 /* Ends a scope that is open. Unlocks, and locks again. */
 static void end_one(struct htw__shard *shard, struct htw_scope *scope, enum htw_scope_end why,
                     enum htw_scope_end cause) {
-    htw_handle timer = scope->_timer;
-    bool is_called = scope->_callback != NULL;
+    htw_scope_callback *callback = scope->_callback;
     htw__link_unlink(&scope->_link);
-    set_state(scope, why, cause, is_called ? CALLED : 0);
+    disarm(scope);
+    set_state(scope, why, cause, callback != NULL ? CALLED : 0);
     htw__lock_release(&shard->scopes_lock);
-    if (timer != 0)
-        htw_cancel(shard->scheduler, timer);
-    if (is_called)
-        call(shard->scheduler, scope, why);
+    if (callback != NULL)
+        call(shard->scheduler, scope, why, callback);
     htw__lock_acquire(&shard->scopes_lock);
 }
 
-/* Ends a scope that is open, and its run. Under the lock, which this releases. */
-static void end_tree(struct htw_scope *scope, enum htw_scope_end why) {
+/* Ends a scope and its run, unless it has ended. Under the lock, which this releases. Returns why it had ended. */
+static enum htw_scope_end end_tree(struct htw_scope *scope, enum htw_scope_end why) {
     struct htw__shard *shard = scope->_shard;
-    struct htw_scope cursor = { ._depth = scope->_depth, ._state = CURSOR };
-    HTW__ANNOTATE_OWN(&cursor, sizeof(cursor));
-    htw__link_insert(scope->_link._back, &cursor._link);
-    end_one(shard, scope, why, why);
-    while ((scope = next_in_run(shard, &cursor, cursor._depth)) != NULL)
-        end_one(shard, scope, HTW_SCOPE_PARENT, why);
-    htw__link_unlink(&cursor._link);
+    enum htw_scope_end before = reason_of(state_of(scope));
+    if (before == HTW_SCOPE_OPEN) {
+        struct htw_scope cursor = { ._depth = scope->_depth, ._state = CURSOR };
+        HTW__ANNOTATE_OWN(&cursor, sizeof(cursor));
+        htw__link_insert(scope->_link._back, &cursor._link);
+        end_one(shard, scope, why, why);
+        while ((scope = next_in_run(shard, &cursor, cursor._depth)) != NULL)
+            end_one(shard, scope, HTW_SCOPE_PARENT, why);
+        htw__link_unlink(&cursor._link);
+    }
     htw__lock_release(&shard->scopes_lock);
+    return before;
 }
 
 /* The timer of a scope: its callback. */
 static void expire(void *arg, const struct htw_expiration *expiration) {
     struct htw_scope *scope = arg;
-    struct htw__shard *shard = scope->_shard;
     (void)expiration;
-    htw__lock_acquire(&shard->scopes_lock);
+    htw__lock_acquire(&scope->_shard->scopes_lock);
     scope->_timer = 0; /* from now on an exit need not wait for this */
-    if (reason_of(state_of(scope)) == HTW_SCOPE_OPEN)
-        end_tree(scope, HTW_SCOPE_DEADLINE);
-    else
-        htw__lock_release(&shard->scopes_lock);
+    end_tree(scope, HTW_SCOPE_DEADLINE);
 }
 
 int htw_scope_cancel(struct htw_scope *scope) {
@@ -155,12 +159,7 @@ int htw_scope_cancel(struct htw_scope *scope) {
     if (refusal != 0)
         return refusal;
     htw__lock_acquire(&scope->_shard->scopes_lock);
-    enum htw_scope_end before = reason_of(state_of(scope));
-    if (before == HTW_SCOPE_OPEN)
-        end_tree(scope, HTW_SCOPE_CANCELLED);
-    else
-        htw__lock_release(&scope->_shard->scopes_lock);
-    return (int)before;
+    return (int)end_tree(scope, HTW_SCOPE_CANCELLED);
 }
 
 /* ---- enter */
@@ -225,27 +224,9 @@ int htw_scope_enter(struct htw_scope *scope, struct htw_scheduler *scheduler,
 
 /* Whether the callback of a scope has not returned. Then its end calls htw__cancel_waiters_notify(). */
 static bool is_called(const struct htw_scheduler *scheduler, struct htw__awaited awaited) {
-    struct htw_scope *scope = awaited.scope;
-    uint32_t state;
     (void)scheduler;
-    /* order: The mutex orders the notification; after a failure the state is read again. */
-    while (((state = state_of(scope)) & CALLED) &&
-           !__atomic_compare_exchange_n(&scope->_state, &state, state | AWAITED, true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    return state & CALLED;
-}
-
-/* Ends a scope that is open, and its run, without its callback. Under the lock, which this releases. Returns the timer
-   if its callback has started. */
-static htw_handle exit_open(struct htw_scope *scope) {
-    htw_handle timer = scope->_timer;
-    if (timer != 0 && htw_cancel(scope->_shard->scheduler, timer) != HTW_RUNNING)
-        timer = 0;
-    scope->_callback = NULL;
-    scope->_timer = 0;
-    end_tree(scope, HTW_SCOPE_CANCELLED);
-    return timer;
+    /* order: As state_of(). The mutex orders the notification. [relaxed: `scope-exit`] */
+    return __atomic_fetch_or(&awaited.scope->_state, AWAITED, __ATOMIC_ACQUIRE) & CALLED;
 }
 
 int htw_scope_exit(struct htw_scope *scope) {
@@ -256,18 +237,16 @@ int htw_scope_exit(struct htw_scope *scope) {
     struct htw__awaited awaited = { .scope = scope };
     struct htw__callback_frame *inside = htw__callback_frame_of(scheduler, awaited);
     htw__lock_acquire(&scope->_shard->scopes_lock);
-    enum htw_scope_end before = reason_of(state_of(scope));
-    htw_handle timer = scope->_timer;
-    if (before == HTW_SCOPE_OPEN)
-        timer = exit_open(scope);
-    else
-        htw__lock_release(&scope->_shard->scopes_lock);
+    scope->_callback = NULL; /* if it was not called yet, it will not be */
+    disarm(scope);
+    htw_handle timer = scope->_timer; /* whose callback has started */
+    enum htw_scope_end before = end_tree(scope, HTW_SCOPE_CANCELLED);
     if (inside != NULL)
         inside->scope = NULL;
     else if ((state_of(scope) & CALLED) && !htw__callback_await(scheduler, awaited, is_called))
         return -EDEADLK;
     HTW__ANNOTATE_TAKE_OVER(scope);
-    if (timer != 0) /* its callback finds that the scope is not open */
+    if (timer != 0) /* it finds that the scope is not open */
         htw_cancel_wait(scheduler, timer);
     return (int)before;
 }
@@ -280,9 +259,8 @@ static void shorten(struct htw_scope *scope, int64_t deadline_ns) {
         return;
     /* order: As htw_scope_left_ns() reads it. */
     __atomic_store_n(&scope->_deadline_ns, deadline_ns, __ATOMIC_RELAXED);
-    /* If its callback has started, it waits for the lock, and ends the scope: its own deadline has passed, too. */
-    if (scope->_timer != 0 && htw_cancel(scope->_shard->scheduler, scope->_timer) != HTW_RUNNING)
-        scope->_timer = 0;
+    /* If its callback has started, that ends the scope: its own deadline has passed, too. */
+    disarm(scope);
 }
 
 /* Sets the timer of a scope for an earlier deadline. Under the lock. */

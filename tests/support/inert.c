@@ -78,6 +78,15 @@ static void expect_groups(const struct inert *e) {
     htw_group_destroy(e->group);
 }
 
+static void expect_scopes(const struct inert *e) {
+    struct htw_scope scope;
+    EXPECT(htw_scope_enter(&scope, e->scheduler, e->scope, 0, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scope_shorten(e->scope, 0) == -EOWNERDEAD);
+    EXPECT(htw_scope_cancel(e->scope) == -EOWNERDEAD);
+    EXPECT(htw_scope_exit(e->scope) == -EOWNERDEAD);
+    EXPECT(htw_scope_left_ns(e->scope) == 0);
+}
+
 static void expect_scheduler(const struct inert *e) {
     struct htw_scheduler *s = e->scheduler;
     static const struct htw_site site = { .callback = must_not_run };
@@ -107,5 +116,6 @@ void inert_expect(const struct inert *e) {
     expect_schedule(e);
     expect_timers(e);
     expect_groups(e);
+    expect_scopes(e);
     expect_scheduler(e);
 }

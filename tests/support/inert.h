@@ -3,13 +3,14 @@
 #ifndef TESTS_INERT_H
 #define TESTS_INERT_H
 
-#include <htw/scheduler.h>
+#include <htw/scope.h>
 
 /** What a child finds: objects of its parent. */
 struct inert {
     struct htw_scheduler *scheduler;
     struct htw_group *group;
     htw_handle handle;
+    struct htw_scope *scope;
     struct htw_task *task; /* NULL: none */
 };
 

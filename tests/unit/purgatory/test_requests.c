@@ -5,6 +5,8 @@
  */
 #include "../../support/purgatory_case.h"
 
+#include <htw/scope.h>
+
 PURGATORY_TEST(purgatory_request_that_is_new_or_null_is_not_pending) {
     struct htw_request request, zeroed;
     memset(&request, 0xff, sizeof(request));
@@ -237,4 +239,34 @@ PURGATORY_TEST(purgatory_closed_ends_all_and_refuses_new_requests) {
     }
     assert_waiting(test, 0, 0, 0, 0);
     assert_int_equal(submit(purgatory_case_waiter(test, 'z'), MS, "k"), -ESHUTDOWN);
+}
+
+/* ---- requests in a scope, as htw/scope.h tells */
+
+static struct htw_scope scopes[2]; /* of the waiters a and b */
+
+static void cancel_waiter(struct htw_scope *scope, enum htw_scope_end why) {
+    (void)why;
+    cancel(&purgatory_case.waiters[scope - scopes]);
+}
+
+static void exit_scope(struct waiter *self) {
+    struct htw_scope *scope = &scopes[self - purgatory_case.waiters];
+    htw_scope_exit(scope);
+    memset(scope, 0xa5, sizeof(*scope)); /* it is not used any more */
+}
+
+PURGATORY_TEST(purgatory_request_in_a_scope_is_cancelled_when_that_ends) {
+    struct htw_scheduler *scheduler = test->scheduler;
+    struct htw_scope rpc;
+    assert_int_equal(htw_scope_enter(&rpc, scheduler, NULL, 5 * MS, NULL), HTW_SCOPE_OPEN);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(htw_scope_enter(&scopes[i], scheduler, &rpc, HTW_NEVER_NS, cancel_waiter),
+                         HTW_SCOPE_OPEN);
+    struct waiter *waiters = watch_each(test, "ab", HTW_NEVER_NS, "k");
+    waiters[0].on_released = waiters[1].on_released = exit_scope;
+    assert_int_equal(htw_pending(scheduler), 1); /* one timer for all */
+    assert_true(complete(&waiters[0]));
+    assert_log_after(test, 5 * MS, "aC a= bX b=");
+    assert_int_equal(htw_scope_exit(&rpc), HTW_SCOPE_DEADLINE);
 }

@@ -6,8 +6,6 @@
 #include "../../support/inert.h"
 #include "scheduler_fixture.h"
 
-#include <htw/scope.h>
-
 static void count_run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     ++*(unsigned *)arg;
@@ -41,6 +39,8 @@ static int outlive_child(struct inert *objects) {
 
 #define TIMERS 500u
 
+static struct htw_scope scope;
+
 static void arm_many(struct scheduler_fixture *f, struct inert *objects) {
     objects->scheduler = f->scheduler;
     assert_int_equal(htw_group_create(f->scheduler, &objects->group), 0);
@@ -55,6 +55,9 @@ static void arm_many(struct scheduler_fixture *f, struct inert *objects) {
         arm_spec(f, i, &spec);
     }
     objects->handle = f->probes[0].handle;
+    objects->scope = &scope;
+    assert_int_equal(htw_scope_enter(&scope, f->scheduler, NULL, HTW_NEVER_NS, NULL),
+                     HTW_SCOPE_OPEN);
 }
 
 static void fork_with(struct scheduler_fixture *f) {
@@ -70,6 +73,7 @@ static void fork_with(struct scheduler_fixture *f) {
     assert_true(htw_is_pending(f->scheduler, objects.handle));
     assert_int_equal(htw_group_count(objects.group), TIMERS / 2);
     htw_group_destroy(objects.group);
+    assert_int_equal(htw_scope_exit(&scope), HTW_SCOPE_OPEN);
     if (f->options.clock == HTW_CLOCK_MANUAL) {
         advance(f, HTW_SECOND);
         assert_int_equal(f->log_count, TIMERS);
@@ -113,27 +117,5 @@ SCHEDULER_TEST(scheduler_task_after_fork_is_inert_in_the_child) {
     assert_int_equal(end_within, 0);
     assert_int_equal(f->log_count, TIMERS);
     htw_group_destroy(from_within.group);
-}
-
-/* ---- scopes */
-
-/* Neither scope ends. */
-static void end_none(struct htw_scope *scope, enum htw_scope_end why) {
-    (void)scope, (void)why;
-    abort();
-}
-
-static void exit_in_child(void *arg) {
-    struct htw_scope *scope = arg, child;
-    EXPECT(htw_scope_exit(scope) == -EOWNERDEAD);
-    EXPECT(htw_scope_cancel(scope) == -EOWNERDEAD);
-    EXPECT(htw_scope_left_ns(scope) == 0);
-    EXPECT(htw_scope_enter(&child, scheduler_fixture.scheduler, scope, 0, end_none) == -EOWNERDEAD);
-}
-
-SCHEDULER_TEST(scope_of_the_parent_process_does_nothing) {
-    struct htw_scope scope;
-    assert_int_equal(htw_scope_enter(&scope, f->scheduler, NULL, MS, end_none), HTW_SCOPE_OPEN);
-    assert_int_equal(child_run(exit_in_child, &scope, NULL, 0), 0);
     assert_int_equal(htw_scope_exit(&scope), HTW_SCOPE_OPEN);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_scopes.c - scopes, where one example says more than the histories of tests/model/model_scope.c: refusals, waiting,
-   many children, and requests of the purgatory. */
+   many
+   scopes, and retries. */
 #include "scheduler_fixture.h"
 
-#include <htw/purgatory.h>
+#include <htw/backoff.h>
 #include <htw/scope.h>
 
 #include <errno.h>
@@ -16,6 +17,7 @@ struct seen {
     struct htw_scope scope;
     enum htw_scope_end why;
     unsigned calls, order;
+    const void *stack;
     void (*act)(struct seen *self);
     struct seen *peer;
     int result, result_of_peer;
@@ -28,6 +30,7 @@ static void note(struct htw_scope *scope, enum htw_scope_end why) {
     self->why = why;
     self->calls++;
     self->order = ++calls;
+    self->stack = __builtin_frame_address(0);
     if (self->act != NULL)
         self->act(self);
 }
@@ -62,13 +65,8 @@ UNIT_TEST(scope_for_whose_timer_there_is_no_room_is_not_entered) {
     assert_int_equal(htw_scope_shorten(&child.scope, MS), -EAGAIN);
     assert_int_equal(htw_scope_left_ns(&child.scope), 9 * MS);
     assert_int_equal(htw_scope_shorten(&root.scope, 5 * MS), HTW_SCOPE_OPEN);
-    assert_int_equal(htw_scope_left_ns(&child.scope), 5 * MS);
-    advance(f, 5 * MS);
-    assert_int_equal(child.why, HTW_SCOPE_PARENT);
-    assert_int_equal(htw_scope_cause(&child.scope), HTW_SCOPE_DEADLINE);
-    f->runs = 1; /* of the timer of a scope */
-    assert_int_equal(htw_scope_exit(&root.scope), HTW_SCOPE_DEADLINE);
-    assert_int_equal(htw_scope_exit(&child.scope), HTW_SCOPE_PARENT);
+    assert_int_equal(htw_scope_exit(&child.scope), HTW_SCOPE_OPEN);
+    assert_int_equal(htw_scope_exit(&root.scope), HTW_SCOPE_OPEN);
     scheduler_teardown();
 }
 
@@ -78,25 +76,35 @@ enum { MANY = 1000 };
 
 static struct seen many[MANY];
 
-/* holds: scope-1, scope-5 */
-SCHEDULER_TEST(scope_with_a_thousand_children_ends_them_newest_first) {
+/* In one scope, or each in the one before it. However deep, they end in a loop. */
+static void end_many(struct scheduler_fixture *f, bool nested) {
     struct seen root = { .calls = 0 };
     memset(many, 0, sizeof(many));
     calls = 0;
     assert_enters(f, &root, NULL, HTW_SECOND);
-    for (unsigned i = 0; i < MANY; i++)
-        assert_enters(f, &many[i], &root, (int64_t)i * MS + MS);
-    assert_int_equal(htw_pending(f->scheduler), MANY); /* that of the last is the root's */
+    for (unsigned i = 0; i < MANY; i++) {
+        struct seen *parent = nested && i > 0 ? &many[i - 1] : &root;
+        assert_enters(f, &many[i], parent, (nested ? MANY - i : i + 1) * MS);
+    }
+    assert_int_equal(htw_pending(f->scheduler), MANY); /* one has the deadline of the root */
     assert_int_equal(htw_scope_shorten(&root.scope, 500 * MS), HTW_SCOPE_OPEN);
     assert_int_equal(htw_pending(f->scheduler), 500);
     assert_int_equal(htw_scope_cancel(&root.scope), HTW_SCOPE_OPEN);
     for (unsigned i = 0; i < MANY; i++) {
-        assert_int_equal(many[i].order, MANY + 1 - i);
+        assert_int_equal(many[i].order, nested ? i + 2 : MANY + 1 - i);
         assert_int_equal(many[i].why, HTW_SCOPE_PARENT);
+        assert_ptr_equal(many[i].stack, many[0].stack);
         assert_int_equal(htw_scope_exit(&many[i].scope), HTW_SCOPE_PARENT);
     }
+    assert_int_equal(calls, MANY + 1);
     assert_int_equal(htw_scope_exit(&root.scope), HTW_SCOPE_CANCELLED);
     assert_int_equal(htw_pending(f->scheduler), 0);
+}
+
+/* holds: scope-1, scope-5 */
+SCHEDULER_TEST(scope_with_a_thousand_in_it_ends_them_in_order) {
+    end_many(f, false);
+    end_many(f, true);
 }
 
 /* ---- waiting */
@@ -137,66 +145,46 @@ SCHEDULER_TEST(scope_exit_waits_for_the_callback_unless_that_waits_for_it) {
     assert_int_equal(htw_scope_exit(&two.scope), HTW_SCOPE_CANCELLED);
 }
 
-/* ---- requests of the purgatory */
+/* ---- retries, as the header tells */
 
-struct fetch {
-    struct htw_request request;
-    struct htw_scope scope;
-    struct htw_purgatory *purgatory;
-    unsigned released;
-    enum htw_reason reason;
-};
+static struct htw_backoff backoff;
 
-static void cancel_fetch(struct htw_scope *scope, enum htw_scope_end why) {
-    struct fetch *fetch = HTW_CONTAINER_OF(scope, struct fetch, scope);
-    (void)why;
-    htw_request_cancel(fetch->purgatory, &fetch->request);
+/* After a pause, or at first: an attempt in a scope of its own, which fails; then the next pause. `peer` is the
+   operation, and `result` counts the attempts. */
+static void attempt(struct seen *pause) {
+    struct seen self = { .calls = 0 };
+    htw_scope_exit(&pause->scope);
+    if (pause->why == HTW_SCOPE_PARENT)
+        return;
+    if (enter(&scheduler_fixture, &self, pause->peer, HTW_NEVER_NS) == HTW_SCOPE_OPEN) {
+        pause->result++;
+        pause->result_of_peer =
+            enter(&scheduler_fixture, pause, pause->peer, htw_backoff_next(&backoff));
+    }
+    htw_scope_exit(&self.scope);
 }
 
-static void note_reason(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    HTW_CONTAINER_OF(request, struct fetch, request)->reason = reason;
+/* Attempts at 0, 10 and 30 ms, and none at 70, when the time is over. `is_late`: nor at 80, where the pause until 30
+   ends. */
+static void retry(struct scheduler_fixture *f, bool is_late) {
+    struct seen operation = { .calls = 0 }, pause = { .act = attempt, .peer = &operation };
+    struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
+    int64_t start_ns = htw_scheduler_now(f->scheduler);
+    options.initial_ns = 10 * MS;
+    options.jitter = HTW_NO_JITTER;
+    assert_int_equal(htw_backoff_init(&backoff, &options), 0);
+    assert_enters(f, &operation, NULL, 70 * MS);
+    attempt(&pause);
+    advance(f, is_late ? 10 * MS : 69 * MS);
+    htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_DEFAULT, start_ns + 80 * MS);
+    assert_int_equal(pause.result, is_late ? 2 : 3);
+    assert_int_equal(pause.why, is_late ? HTW_SCOPE_DEADLINE : HTW_SCOPE_PARENT);
+    assert_int_equal(htw_scope_exit(&operation.scope), HTW_SCOPE_DEADLINE);
+    f->runs += 3; /* of timers: two pauses and the operation */
 }
 
-static void release_fetch(void *context, struct htw_request *request) {
-    struct fetch *fetch = HTW_CONTAINER_OF(request, struct fetch, request);
-    (void)context;
-    htw_scope_exit(&fetch->scope);
-    memset(&fetch->scope, 0xa5, sizeof(fetch->scope)); /* it is not used any more */
-    fetch->released++;
-}
-
-static void submit_fetch(struct scheduler_fixture *f, struct fetch *fetch, struct seen *rpc) {
-    struct htw_key key = { "k", 1 };
-    assert_int_equal(
-        htw_scope_enter(&fetch->scope, f->scheduler, &rpc->scope, HTW_NEVER_NS, cancel_fetch),
-        HTW_SCOPE_OPEN);
-    assert_int_equal(htw_purgatory_try_complete_else_watch(fetch->purgatory, &fetch->request, &key,
-                                                           1, HTW_NEVER_NS),
-                     HTW_WATCHED);
-}
-
-/* holds: scope-1 */
-SCHEDULER_TEST(scope_that_ends_cancels_the_requests_in_it) {
-    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    struct htw_purgatory *purgatory;
-    options.on_complete = note_reason;
-    options.release = release_fetch;
-    options.shards = 1;
-    assert_int_equal(htw_purgatory_create(&purgatory, f->scheduler, &options), 0);
-    struct seen rpc = { .calls = 0 };
-    struct fetch fetches[2] = { { .purgatory = purgatory }, { .purgatory = purgatory } };
-    assert_enters(f, &rpc, NULL, 5 * MS);
-    submit_fetch(f, &fetches[0], &rpc);
-    submit_fetch(f, &fetches[1], &rpc);
-    assert_int_equal(htw_pending(f->scheduler), 1); /* one timer for all */
-    assert_true(htw_request_complete(purgatory, &fetches[0].request));
-    assert_int_equal(fetches[0].released, 1);
-    advance(f, 5 * MS);
-    f->runs = 1;
-    assert_int_equal(fetches[0].reason, HTW_REASON_COMPLETED);
-    assert_int_equal(fetches[1].reason, HTW_REASON_CANCELLED);
-    assert_int_equal(fetches[1].released, 1);
-    assert_int_equal(htw_scope_exit(&rpc.scope), HTW_SCOPE_DEADLINE);
-    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+/* holds: scope-3 */
+SCHEDULER_TEST(retry_never_begins_after_the_deadline) {
+    retry(f, false);
+    retry(f, true);
 }
