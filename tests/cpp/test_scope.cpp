@@ -43,11 +43,22 @@ TEST(scope_may_be_destroyed_by_its_callback_whose_exceptions_are_handled) {
     CHECK(rpc == nullptr && exceptions == 1);
 }
 
+/* Even before the constructor has returned, which ThreadSanitizer would see. */
+TEST(scope_can_be_used_by_its_callback) {
+    htw::scheduler scheduler;
+    test::gate ended;
+    htw::scope scope(scheduler, 1ms, [&](htw::scope_end why) {
+        CHECK(!scope && scope.why() == why && why == htw::scope_end::deadline);
+        ended.open();
+    });
+    ended.wait();
+}
+
 static job sleep_in(htw::scope &scope, std::vector<bool> &seen) {
-    seen.push_back(co_await scope.sleep(0ms));
-    seen.push_back(co_await scope.sleep(10ms));
-    seen.push_back(co_await scope.sleep(10ms));
-    seen.push_back(co_await scope.sleep(10ms));
+    seen.push_back(co_await htw::scope_sleep(scope, 0ms));
+    seen.push_back(co_await htw::scope_sleep(scope, 10ms));
+    seen.push_back(co_await htw::scope_sleep(scope, 10ms));
+    seen.push_back(co_await htw::scope_sleep(scope, 10ms));
 }
 
 TEST(coroutine_sleeps_in_a_scope_until_that_ends) {

@@ -19,11 +19,9 @@ enum class scope_end {
     parent = HTW_SCOPE_PARENT        ///< its parent has ended
 };
 
-class scope_sleep;
-
 /**
  * A scope that the constructor enters and the destructor exits; see htw/scope.h. It may have ended at once: an `if`
- * of it tells whether it is open.
+ * of it tells whether it has time left.
  *
  *     htw::scope rpc(scheduler, 200ms);
  *     htw::scope query(rpc, 50ms, [&](htw::scope_end) { connection.abort(); });
@@ -42,15 +40,15 @@ class scope : private htw_scope {
     template <class Rep, class Period>
     scope(scheduler &scheduler, std::chrono::duration<Rep, Period> delay, callback ended = {},
           failure_to error = {})
-        : scope(scheduler.native(), scheduler.handler(), nullptr, detail::to_ns(delay),
-                std::move(ended), error) {
+        : scope(scheduler.native(), scheduler.handler(), std::move(ended)) {
+        error.report(enter(nullptr, detail::to_ns(delay)));
     }
 
     template <class Rep, class Period>
     scope(scope &parent, std::chrono::duration<Rep, Period> delay, callback ended = {},
           failure_to error = {})
-        : scope(parent.scheduler_, parent.handler_, &parent, detail::to_ns(delay), std::move(ended),
-                error) {
+        : scope(parent.scheduler_, parent.handler_, std::move(ended)) {
+        error.report(enter(&parent, detail::to_ns(delay)));
     }
 
     scope(const scope &) = delete;
@@ -61,9 +59,9 @@ class scope : private htw_scope {
             std::terminate(); // a callback that uses this is running
     }
 
-    /** Whether it was entered and has not ended. */
+    /** Whether it was entered, has not ended and has time left. */
     explicit operator bool() const noexcept {
-        return entered_ && why() == scope_end::open;
+        return htw_scope_left_ns(this) > 0;
     }
 
     /** Ends the scope and all in it; false: it had ended. */
@@ -95,20 +93,17 @@ class scope : private htw_scope {
         return this;
     }
 
-#if HTW_CPP_COROUTINES
-    /** `co_await scope.sleep(delay)`; see class scope_sleep. */
-    template <class Rep, class Period>
-    scope_sleep sleep(std::chrono::duration<Rep, Period> delay) noexcept;
-#endif
-
   private:
     friend class scope_sleep;
 
-    scope(htw_scheduler *scheduler, const exception_handler *handler, htw_scope *parent,
-          std::int64_t delay_ns, callback &&ended, const failure_to &error)
+    scope(htw_scheduler *scheduler, const exception_handler *handler, callback &&ended) noexcept
         : htw_scope {}, scheduler_(scheduler), handler_(handler), callback_(std::move(ended)) {
-        entered_ = error.report(htw_scope_enter(this, scheduler, parent, delay_ns,
-                                                callback_ ? &scope::run : nullptr)) >= 0;
+    }
+
+    /* When it returns, the callback may have run in another thread, and have destroyed the scope. */
+    int enter(htw_scope *parent, std::int64_t delay_ns) noexcept {
+        return htw_scope_enter(this, scheduler_, parent, delay_ns,
+                               callback_ ? &scope::run : nullptr);
     }
 
     /* The callback may destroy the scope, and with it what is called. */
@@ -121,28 +116,28 @@ class scope : private htw_scope {
     htw_scheduler *scheduler_;
     const exception_handler *handler_;
     callback callback_;
-    bool entered_ = false;
 };
 
 #if HTW_CPP_COROUTINES
 /**
- * What `co_await scope.sleep(delay)` waits for: a scope in that scope, whose end continues the coroutine. The value is
- * true if the delay is over, and false if the scope has ended first, or had ended.
+ * Suspends a coroutine for a delay, or until a scope ends. It is a scope in that one, whose end continues the coroutine.
+ *
+ *     if (!co_await htw::scope_sleep(rpc, 50ms))
+ *         co_return; // the rpc has ended, or had
  *
  * The coroutine continues in the thread that ends the scope. It does not suspend if the delay is 0 or the scope has
  * ended. Otherwise as class sleep, except that a scheduler that is stopped continues it no more: end the scope.
  */
-class [[nodiscard]] scope_sleep : private htw_scope {
+class [[nodiscard]] scope_sleep : private scope {
   public:
-    scope_sleep(scope &parent, std::int64_t delay_ns) noexcept
-        : htw_scope {}, parent_(parent), handler_(parent.handler_), delay_ns_(delay_ns) {
+    template <class Rep, class Period>
+    scope_sleep(scope &parent, std::chrono::duration<Rep, Period> delay) noexcept
+        : scope(parent.scheduler_, parent.handler_, {}), parent_(parent),
+          delay_ns_(detail::to_ns(delay)) {
     }
 
-    scope_sleep(const scope_sleep &) = delete;
-    scope_sleep &operator=(const scope_sleep &) = delete;
-
     ~scope_sleep() {
-        if (suspended_ && htw_scope_exit(this) != HTW_SCOPE_OPEN)
+        if (suspended_ && htw_scope_exit(native()) > HTW_SCOPE_OPEN)
             std::terminate(); // the coroutine is running in another thread
     }
 
@@ -150,43 +145,23 @@ class [[nodiscard]] scope_sleep : private htw_scope {
         return false;
     }
 
-    /* If the scope is open, another thread may have resumed the coroutine and destroyed this. */
-    bool await_suspend(std::coroutine_handle<> coroutine) noexcept {
-        coroutine_ = coroutine;
+    /* When enter() returns, another thread may have resumed the coroutine, which may have destroyed this. */
+    bool await_suspend(std::coroutine_handle<> coroutine) {
+        callback_ = [coroutine](scope_end) { coroutine.resume(); };
         suspended_ = true;
-        int result = htw_scope_enter(this, parent_.scheduler_, parent_.native(), delay_ns_,
-                                     &scope_sleep::resume);
-        if (result == HTW_SCOPE_OPEN)
-            return true;
-        result_ = result;
-        return false;
+        return detail::check(enter(parent_.native(), delay_ns_)) == HTW_SCOPE_OPEN;
     }
 
-    bool await_resume() {
+    bool await_resume() noexcept {
         suspended_ = false;
-        detail::check(result_);
-        return htw_scope_exit(this) == HTW_SCOPE_DEADLINE;
+        return why() == scope_end::deadline;
     }
 
   private:
-    static void resume(htw_scope *native, htw_scope_end) noexcept {
-        scope_sleep *self = static_cast<scope_sleep *>(native);
-        detail::guard(self->handler_,
-                      [coroutine = self->coroutine_]() mutable { coroutine.resume(); });
-    }
-
     scope &parent_;
-    const exception_handler *handler_; // the parent may not exist any more
     std::int64_t delay_ns_;
-    int result_ = 0;
     bool suspended_ = false;
-    std::coroutine_handle<> coroutine_;
 };
-
-template <class Rep, class Period>
-scope_sleep scope::sleep(std::chrono::duration<Rep, Period> delay) noexcept {
-    return scope_sleep(*this, detail::to_ns(delay));
-}
 #endif
 
 } // namespace htw
