@@ -162,8 +162,8 @@ class timeout:
 
     async def __aenter__(self) -> timeout:
         task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a timeout is for a task")
+        if task is None or hasattr(self, "_task"):
+            raise RuntimeError("a timeout is for a task, and for one block")
         parent = None if self._given is not None else _innermost.get()
         scheduler = parent._scheduler if parent is not None else self._given or _scheduler.get()
         if scheduler is None:

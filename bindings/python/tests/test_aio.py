@@ -164,6 +164,9 @@ def test_timeout_ends_the_block_whose_deadline_has_passed():
                         assert len(scheduler) == 1  # the inner one arms no timer
                         await asyncio.sleep(10)
             assert outer.expired and inner.expired and outer.left() == 0
+            with pytest.raises(RuntimeError):
+                async with inner:  # again
+                    pass
             assert not await outlasts(-1) and not await outlasts(0.01)
             assert htw.aio.left() == math.inf and len(scheduler) == 0
 
