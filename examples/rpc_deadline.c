@@ -20,37 +20,32 @@ struct question {
     int steps; /* of work, of 5 ms each */
 };
 
+/* The client is one, too, which makes a call and has no thread. */
 struct server {
     const char *name;
-    int64_t limit_ns; /* of the call that it makes; 0: it makes none, and does the work */
-    int from, to;     /* sockets */
+    int64_t limit_ns;      /* of the call that it makes; 0: it makes none, and does the work */
+    struct htw_scope call; /* whose end wakes the thread that waits for the answer */
+    int from, to;          /* sockets */
     pthread_t thread;
-};
-
-/* A call to the next server. If its scope ends, the thread that waits for the answer is woken. */
-struct call {
-    struct htw_scope scope;
-    int socket;
 };
 
 static struct htw_scheduler *scheduler;
 
-static void hang_up(struct htw_scope *scope, enum htw_scope_end why) {
+static void hang_up(struct htw_scope *call, enum htw_scope_end why) {
     (void)why;
-    shutdown(HTW_CONTAINER_OF(scope, struct call, scope)->socket, SHUT_RDWR);
+    shutdown(HTW_CONTAINER_OF(call, struct server, call)->to, SHUT_RDWR);
 }
 
-/* Asks the next server, for `limit_ns` at most, in a scope or in none. Returns its answer; -1: it did not come in time. */
-static int ask(int socket, struct htw_scope *rpc, int64_t limit_ns, int steps) {
-    struct call call = { .socket = socket };
+/* Asks the next server, in a scope or in none. Returns its answer; -1: it did not come in time. */
+static int ask(struct server *self, struct htw_scope *rpc, int steps) {
     int answer = -1;
-    if (htw_scope_enter(&call.scope, scheduler, rpc, limit_ns, hang_up) == HTW_SCOPE_OPEN) {
-        struct question question = { htw_scope_left_ns(&call.scope), steps };
-        if (send(socket, &question, sizeof(question), MSG_NOSIGNAL) != sizeof(question) ||
-            recv(socket, &answer, sizeof(answer), 0) != sizeof(answer))
+    if (htw_scope_enter(&self->call, scheduler, rpc, self->limit_ns, hang_up) == HTW_SCOPE_OPEN) {
+        struct question question = { htw_scope_left_ns(&self->call), steps };
+        if (send(self->to, &question, sizeof(question), MSG_NOSIGNAL) != sizeof(question) ||
+            recv(self->to, &answer, sizeof(answer), 0) != sizeof(answer))
             answer = -1;
     }
-    htw_scope_exit(&call.scope); /* from now on hang_up() does not run */
+    htw_scope_exit(&self->call); /* from now on hang_up() does not run */
     return answer;
 }
 
@@ -63,47 +58,46 @@ static int work(struct htw_scope *rpc, int steps) {
 }
 
 static void *serve(void *arg) {
-    struct server *server = arg;
+    struct server *self = arg;
     struct question question;
-    while (recv(server->from, &question, sizeof(question), 0) == sizeof(question)) {
+    while (recv(self->from, &question, sizeof(question), 0) == sizeof(question)) {
         struct htw_scope rpc;
         int answer = -1;
         if (htw_scope_enter(&rpc, scheduler, NULL, question.left_ns, NULL) == HTW_SCOPE_OPEN)
-            answer = server->limit_ns > 0 ? ask(server->to, &rpc, server->limit_ns, question.steps)
-                                          : work(&rpc, question.steps);
+            answer =
+                self->limit_ns > 0 ? ask(self, &rpc, question.steps) : work(&rpc, question.steps);
         htw_scope_exit(&rpc);
-        printf("%s had %.0f ms, and answers %d\n", server->name, (double)question.left_ns / 1e6,
+        printf("%s had %.0f ms, and answers %d\n", self->name, (double)question.left_ns / 1e6,
                answer);
-        send(server->from, &answer, sizeof(answer), MSG_NOSIGNAL);
+        send(self->from, &answer, sizeof(answer), MSG_NOSIGNAL);
     }
-    if (server->limit_ns > 0)
-        close(server->to);
+    if (self->limit_ns > 0)
+        close(self->to);
     return NULL;
 }
 
 int main(void) {
-    struct server servers[] = { { .name = "front", .limit_ns = 300 * HTW_MILLISECOND },
-                                { .name = "middle", .limit_ns = 40 * HTW_MILLISECOND },
-                                { .name = "store" } };
-    int to = -1;
+    struct server all[] = { { .name = "client", .limit_ns = 100 * HTW_MILLISECOND },
+                            { .name = "front", .limit_ns = 300 * HTW_MILLISECOND },
+                            { .name = "middle", .limit_ns = 40 * HTW_MILLISECOND },
+                            { .name = "store" } };
     if (htw_scheduler_create(&scheduler, NULL) != 0)
         return 1;
-    for (unsigned i = 3; i-- > 0;) { /* the last one first: each needs the socket of the next one */
+    for (int i = 3; i > 0; i--) { /* the last one first: each needs the socket of the next one */
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
             return 1;
-        servers[i].from = ends[1];
-        servers[i].to = to;
-        to = ends[0];
-        if (pthread_create(&servers[i].thread, NULL, serve, &servers[i]) != 0)
+        all[i - 1].to = ends[0];
+        all[i].from = ends[1];
+        if (pthread_create(&all[i].thread, NULL, serve, &all[i]) != 0)
             return 1;
     }
-    int quick = ask(to, NULL, 100 * HTW_MILLISECOND, 1);
-    int long_one = ask(to, NULL, 100 * HTW_MILLISECOND, 10000);
-    close(to);
-    for (unsigned i = 0; i < 3; i++) {
-        pthread_join(servers[i].thread, NULL);
-        close(servers[i].from);
+    int quick = ask(&all[0], NULL, 1);
+    int long_one = ask(&all[0], NULL, 10000);
+    close(all[0].to);
+    for (int i = 1; i <= 3; i++) {
+        pthread_join(all[i].thread, NULL);
+        close(all[i].from);
     }
     htw_scheduler_destroy(scheduler);
     printf("the client has answers %d and %d\n", quick, long_one);
