@@ -47,14 +47,6 @@ static uint32_t state_of(const struct htw_scope *scope) {
     return __atomic_load_n(&scope->_state, __ATOMIC_ACQUIRE);
 }
 
-static enum htw_scope_end reason_of(uint32_t state) {
-    return (enum htw_scope_end)(state & REASON);
-}
-
-static enum htw_scope_end cause_of(uint32_t state) {
-    return (enum htw_scope_end)(state >> CAUSE_SHIFT & REASON);
-}
-
 static void set_state(struct htw_scope *scope, enum htw_scope_end why, enum htw_scope_end cause,
                       uint32_t called) {
     /* order: Who sees the end of a scope sees what came before it. [relaxed: `scope`] */
@@ -131,7 +123,7 @@ static void end_one(struct htw__shard *shard, struct htw_scope *scope, enum htw_
 /* Ends a scope and its run, unless it has ended. Under the lock, which this releases. Returns why it had ended. */
 static enum htw_scope_end end_tree(struct htw_scope *scope, enum htw_scope_end why) {
     struct htw__shard *shard = scope->_shard;
-    enum htw_scope_end before = reason_of(state_of(scope));
+    enum htw_scope_end before = htw_scope_why(scope);
     if (before == HTW_SCOPE_OPEN) {
         struct htw_scope cursor = { ._depth = scope->_depth, ._state = CURSOR };
         HTW__ANNOTATE_OWN(&cursor, sizeof(cursor));
@@ -175,8 +167,8 @@ static int enter(struct htw_scope *scope, struct htw_scope *parent, int64_t now_
     struct htw__shard *shard = scope->_shard;
     struct htw__link *before = parent != NULL ? &parent->_link : &shard->scopes;
     bool is_tighter = scope->_deadline_ns != HTW_NEVER_NS;
-    if (parent != NULL && reason_of(state_of(parent)) != HTW_SCOPE_OPEN)
-        return end_at_once(scope, HTW_SCOPE_PARENT, cause_of(state_of(parent)));
+    if (htw_scope_why(parent) != HTW_SCOPE_OPEN)
+        return end_at_once(scope, HTW_SCOPE_PARENT, htw_scope_cause(parent));
     if (parent != NULL && parent->_deadline_ns <= scope->_deadline_ns) {
         is_tighter = false;
         scope->_deadline_ns = parent->_deadline_ns;
@@ -301,7 +293,7 @@ int htw_scope_shorten(struct htw_scope *scope, int64_t delay_ns) {
     struct htw__shard *shard = scope->_shard;
     int64_t deadline_ns = htw__after_ns(htw__now_ns(shard->scheduler), delay_ns);
     htw__lock_acquire(&shard->scopes_lock);
-    int result = (int)reason_of(state_of(scope));
+    int result = (int)htw_scope_why(scope);
     if (result == HTW_SCOPE_OPEN && deadline_ns < scope->_deadline_ns) {
         result = arm_earlier(scope, deadline_ns);
         if (result == 0)
@@ -314,19 +306,18 @@ int htw_scope_shorten(struct htw_scope *scope, int64_t delay_ns) {
 /* ---- questions */
 
 int64_t htw_scope_left_ns(const struct htw_scope *scope) {
-    if (refusal_of(scope) != 0 || reason_of(state_of(scope)) != HTW_SCOPE_OPEN)
+    if (refusal_of(scope) != 0 || htw_scope_why(scope) != HTW_SCOPE_OPEN)
         return 0;
     /* order: A number alone; it changes under the lock. */
     int64_t deadline_ns = __atomic_load_n(&scope->_deadline_ns, __ATOMIC_RELAXED);
-    return deadline_ns == HTW_NEVER_NS
-               ? HTW_NEVER_NS
-               : htw__left_ns(htw__now_ns(scope->_shard->scheduler), deadline_ns);
+    return htw__left_ns(htw__now_ns(scope->_shard->scheduler), deadline_ns);
 }
 
 enum htw_scope_end htw_scope_why(const struct htw_scope *scope) {
-    return scope == NULL ? HTW_SCOPE_OPEN : reason_of(state_of(scope));
+    return scope == NULL ? HTW_SCOPE_OPEN : (enum htw_scope_end)(state_of(scope) & REASON);
 }
 
 enum htw_scope_end htw_scope_cause(const struct htw_scope *scope) {
-    return scope == NULL ? HTW_SCOPE_OPEN : cause_of(state_of(scope));
+    uint32_t state = scope == NULL ? 0 : state_of(scope);
+    return (enum htw_scope_end)(state >> CAUSE_SHIFT & REASON);
 }

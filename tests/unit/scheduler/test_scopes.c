@@ -53,12 +53,10 @@ SCHEDULER_TEST(scope_that_was_not_entered_is_refused) {
 }
 
 /* holds: scope-2 */
-UNIT_TEST(scope_for_whose_timer_there_is_no_room_is_not_entered) {
-    struct scheduler_fixture *f = &scheduler_fixture;
-    struct htw_scheduler_options options = scheduler_options();
+SCHEDULER_TEST(scope_for_whose_timer_there_is_no_room_is_not_entered) {
     struct seen root = { .calls = 0 }, child = { .calls = 0 }, tight = { .calls = 0 };
-    options.max_pending = 1;
-    scheduler_open(f, &options, PROBES);
+    f->options.max_pending = 1;
+    scheduler_reopen(f);
     assert_enters(f, &root, NULL, 9 * MS);
     assert_enters(f, &child, &root, HTW_NEVER_NS);
     assert_int_equal(enter(f, &tight, &root, MS), -EAGAIN);
@@ -67,7 +65,6 @@ UNIT_TEST(scope_for_whose_timer_there_is_no_room_is_not_entered) {
     assert_int_equal(htw_scope_shorten(&root.scope, 5 * MS), HTW_SCOPE_OPEN);
     assert_int_equal(htw_scope_exit(&child.scope), HTW_SCOPE_OPEN);
     assert_int_equal(htw_scope_exit(&root.scope), HTW_SCOPE_OPEN);
-    scheduler_teardown();
 }
 
 /* ---- many */
@@ -143,6 +140,29 @@ SCHEDULER_TEST(scope_exit_waits_for_the_callback_unless_that_waits_for_it) {
     assert_int_equal(waited->result_of_peer, -EDEADLK);
     assert_int_equal(htw_scope_exit(&one.scope), HTW_SCOPE_CANCELLED);
     assert_int_equal(htw_scope_exit(&two.scope), HTW_SCOPE_CANCELLED);
+}
+
+static void *exit_in_thread(void *arg) {
+    struct seen *self = arg;
+    self->result = htw_scope_exit(&self->scope);
+    return NULL;
+}
+
+static void exit_peer_in_thread(struct seen *self) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, exit_in_thread, self->peer) == 0)
+        pthread_join(thread, NULL);
+}
+
+/* Only its own callback delays an exit, not those of the scopes in it that its deadline has ended, too. */
+SCHEDULER_TEST(scope_can_be_exited_while_those_in_it_end) {
+    struct seen rpc = { .calls = 0 }, query = { .act = exit_peer_in_thread, .peer = &rpc };
+    assert_enters(f, &rpc, NULL, MS);
+    assert_enters(f, &query, &rpc, HTW_NEVER_NS);
+    advance(f, MS);
+    assert_int_equal(rpc.result, HTW_SCOPE_DEADLINE);
+    assert_int_equal(htw_scope_exit(&query.scope), HTW_SCOPE_PARENT);
+    f->runs = 1; /* of the timer of a scope */
 }
 
 /* ---- retries, as the header tells */
