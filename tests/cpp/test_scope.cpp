@@ -2,7 +2,6 @@
 /* test_scope.cpp - scopes as objects, and co_await in one. C++20. */
 #include "harness.hpp"
 
-#include <memory>
 #include <stdexcept>
 
 static_assert(!std::is_move_constructible_v<htw::scope>);

@@ -4,8 +4,6 @@
 
 #include <htw/scope.h>
 
-#include <string.h>
-
 struct scene_scope {
     struct htw_scope scope;
     unsigned calls;

@@ -10,14 +10,8 @@
 /* holds: scope-1, scope-2, scope-3, scope-4 */
 #include "arguments.h"
 
-#include "../support/random.h"
-
 #include <htw/loop.h>
 #include <htw/scope.h>
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 enum {
     SCOPES = 20,

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scopes.c - scopes, where one example says more than the histories of tests/model/model_scope.c: refusals, waiting,
-   many
-   scopes, and retries. */
+/* test_scopes.c - scopes, where one example says more than the histories of tests/model/model_scope.c: refusals, many
+   scopes, waiting, and retries. */
 #include "scheduler_fixture.h"
 
 #include <htw/backoff.h>
 #include <htw/scope.h>
 
-#include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* A scope, and what its callback has seen. */
 struct seen {
