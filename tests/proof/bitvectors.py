@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""bitvectors - proves lemmas about integers for all bits: as statements of bit vectors, by z3.
+"""bitvectors - proves lemmas about integers for all bits: as statements of bit vectors, by z3; and lemmas about products.
 
 A number of a lemma is a vector of `size` bits with a sign. No step may leave that range: so each variable has a bound of at most
-2^64 - 1 in the lemma itself, which is refused otherwise, and `size` is chosen for the longest shift to the left.
+2^64 - 1 in the lemma itself, which is refused otherwise, and `size` is chosen for the longest shift to the left. With None as
+`size` the lemma is one about integers, and has no shifts.
 """
 import re
 import subprocess
 
 TIMEOUT_S = 200
-TOKEN = re.compile(r'\s*(<==>|==>|&&|\|\||<<|>>|<=|>=|==|!=|\(uint64_t\)|\w+|[-+*&|^~!<>(),])')
+TOKEN = re.compile(r'\s*(<==>|==>|&&|\|\||<<|>>|<=|>=|==|!=|\(uint(?:64|32)_t\)|\w+|[-+*&|^~!<>(),])')
 LEVELS = [['<==>'], ['==>'], ['||'], ['&&'], ['|'], ['^'], ['&'], ['==', '!='], ['<', '<='], ['<<', '>>'], ['+', '-'], ['*']]
+LIMITS = {'UINT32_MAX': 2**32 - 1, 'UINT64_MAX': 2**64 - 1, 'INT64_MAX': 2**63 - 1}
 SMT = {'<==>': '=', '==>': '=>', '||': 'or', '&&': 'and', '|': 'bvor', '^': 'bvxor', '&': 'bvand', '==': '=', '!=': 'distinct',
        '<': 'bvslt', '<=': 'bvsle', '<<': 'bvshl', '>>': 'bvashr', '+': 'bvadd', '-': 'bvsub', '*': 'bvmul'}
+SMT_OF_INTEGERS = {name: name for name in ('<', '<=', '+', '-', '*')}
 
 
 class Formula:
@@ -21,8 +24,10 @@ class Formula:
         if re.sub(r'\s', '', text) != ''.join(self.tokens):
             raise ValueError(f'not understood: {text}')
 
+        self.smt = {**SMT, **(SMT_OF_INTEGERS if size is None else {})}
+
     def number(self, value):
-        return f'(_ bv{value} {self.size})'
+        return str(value) if self.size is None else f'(_ bv{value} {self.size})'
 
     def take(self, *wanted):
         if self.tokens and (not wanted or self.tokens[0] in wanted):
@@ -40,10 +45,10 @@ class Formula:
         while (operator := self.take(*LEVELS[level])) is not None:
             right = self.binary(level if operator == '==>' else level + 1)
             if LEVELS[level] == ['<', '<=']:  # 0 <= i < n
-                chain.append(f'({SMT[operator]} {left} {right})')
+                chain.append(f'({self.smt[operator]} {left} {right})')
                 left = right
             else:
-                left = f'({SMT[operator]} {left} {right})'
+                left = f'({self.smt[operator]} {left} {right})'
         return f'(and {" ".join(chain)})' if chain else left
 
     def unary(self):
@@ -51,23 +56,27 @@ class Formula:
             return f'(bvnot {self.unary()})'
         if self.take('!'):
             return f'(not {self.unary()})'
-        if self.take('(uint64_t)'):
-            return f'((_ zero_extend {self.size - 64}) ((_ extract 63 0) {self.unary()}))'
+        if (cast := self.take('(uint64_t)', '(uint32_t)')) is not None:
+            bits = int(cast[5:7])
+            return f'((_ zero_extend {self.size - bits}) ((_ extract {bits - 1} 0) {self.unary()}))'
         if self.take('('):
             inner = self.binary()
             self.need(')')
             return inner
         name = self.take()
-        if name == 'is_set':
-            self.need('(')
-            bits = self.binary()
-            self.need(',')
-            place = self.binary()
+        if self.take('('):  # a predicate
+            arguments = [self.binary()]
+            while self.take(','):
+                arguments.append(self.binary())
             self.need(')')
-            return f'(distinct (bvand {bits} (bvshl {self.number(1)} {place})) {self.number(0)})'
-        if name == 'UINT64_MAX':
-            return self.number(2**64 - 1)
-        return self.number(int(name)) if name.isdigit() else name
+            return f'({name} {" ".join(arguments)})'
+        return self.number(LIMITS.get(name) or int(name)) if name in LIMITS or name.isdigit() else name
+
+    def whole(self):
+        formula = self.binary()
+        if self.tokens:
+            raise ValueError(f'not understood: {self.tokens}')
+        return formula
 
 
 def lemmas(text):
@@ -76,18 +85,30 @@ def lemmas(text):
         yield name, variables.split(', '), formula
 
 
-def is_proved(size, variables, formula):
-    bound = formula.split('==>')[0]
+def predicates(text):
+    """Of integers alone: the names of the parameters, and the formula, of each name."""
+    found = re.findall(r'predicate (\w+)\(((?:integer \w+(?:, )?)+)\) =([^;]+);', text)
+    return {name: (parameters.replace('integer ', '').split(', '), formula) for name, parameters, formula in found}
+
+
+def is_proved(size, defined, variables, formula):
+    """`defined`: the predicates that the formula may use."""
+    kind = 'Int' if size is None else f'(_ BitVec {size})'
+    script, bound = '', formula.split('==>')[0]
+    for name in sorted(set(re.findall(r'\w+', formula)) & set(defined)):
+        parameters = ' '.join(f'({parameter} {kind})' for parameter in defined[name][0])
+        script += f'(define-fun {name} ({parameters}) Bool {Formula(size, defined[name][1]).whole()})'
     for variable in variables:
-        if not re.search(rf'(<=?) {variable}( <|\b)|\b{variable} ==', bound):
+        if size is not None and not re.search(rf'(<=?) {variable}( <|\b)|\b{variable} ==', bound):
             raise ValueError(f'{variable} has no bounds: {formula}')
-    parsed = Formula(size, formula)
-    statement = parsed.binary()
-    if parsed.tokens:
-        raise ValueError(f'not understood: {parsed.tokens}')
-    script = ''.join(f'(declare-const {variable} (_ BitVec {size}))' for variable in variables) + f'(assert (not {statement}))'
-    shifts = range(64) if re.search(r'\b0 <= n < 64', bound) else [None]  # shifts by a constant are much easier
+        script += f'(declare-const {variable} {kind})'
+    script += f'(assert (not {Formula(size, formula).whole()}))'
+    # Shifts by a constant are much easier.
+    shifts = range(64) if size is not None and re.search(r'\b0 <= n < 64', bound) else [None]
     for n in shifts:
-        script += '(check-sat)' if n is None else f'(push)(assert (= n {parsed.number(n)}))(check-sat-using qfbv)(pop)'
+        if n is not None:
+            script += f'(push)(assert (= n (_ bv{n} {size})))(check-sat-using qfbv)(pop)'
+        else:
+            script += '(check-sat-using smt)' if size is None else '(check-sat)'
     answer = subprocess.run(['z3', f'-T:{TIMEOUT_S}', '-in'], input=script, capture_output=True, text=True, check=False)
     return answer.stdout.split() == ['unsat'] * len(shifts)

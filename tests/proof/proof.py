@@ -25,10 +25,12 @@ PARTS = {  # the functions that are proved, and the files that they are in
     'histogram': (['htw__histogram_bucket_of', 'htw__power_bucket_of'], ['src/base/histogram.h']),
     'times': (['add_overflow', 'sub_overflow', 'htw__after_ns', 'htw__left_ns', 'htw__late_ns', 'htw__clock_earlier'],
               ['src/scheduler/clocks.h', 'src/base/clock.h']),
+    'divisor': (['htw__multiply_high', 'htw__divide_power', 'htw__divisor_of', 'htw__divide', 'htw__divide_up'], ['src/base/divisor.h']),
     'wheel': (['htw__wheel_slot', 'htw__wheel_window_holds', 'htw__wheel_level_for'], ['src/wheel/state.h']),
 }
-OF_BITS = {'shifts.h': 136, 'bits.h': 136, 'masks.h': 136, 'histogram.h': 136, 'windows.h': 80}  # the size of their numbers, in bits
-OF_WP = {'bitmap': 'members.h', 'wheel': 'levels.h'}
+OF_BITS = {'shifts.h': 136, 'bits.h': 136, 'masks.h': 136, 'histogram.h': 136, 'windows.h': 80,  # the size of their numbers, in bits
+           'powers.h': 136, 'products.h': None}
+OF_WP = {'bitmap': 'members.h', 'divisor': 'divisor.c', 'wheel': 'levels.h'}
 FRAMA_C = ['frama-c', '-c11', '-machdep', 'gcc_x86_64', '-cpp-extra-args=-DHTW_NO_BUILTINS -U__SIZEOF_INT128__ -D_GNU_SOURCE -Iinclude',
            '-wp', '-wp-rte', '-wp-split', '-wp-prover', 'cvc4,z3', '-wp-par', '2', '-wp-cache', 'none']
 
@@ -75,10 +77,11 @@ def prove(root, part, first_only=False):
 
 def prove_bits(root):
     proved = goals = 0
+    predicates = bitvectors.predicates(''.join((root / name).read_text() for _, files in PARTS.values() for name in files))
     for name, size in OF_BITS.items():
         for lemma, variables, formula in bitvectors.lemmas((root / 'tests/proof' / name).read_text()):
             goals += 1
-            if bitvectors.is_proved(size, variables, formula):
+            if bitvectors.is_proved(size, predicates, variables, formula):
                 proved += 1
             else:
                 print(f'[z3] the lemma {lemma} of {name} was not proved')
