@@ -19,7 +19,7 @@ static const struct schedule *played;
 static unsigned next_deviation;
 
 /* What a schedule could do after its last deviation. */
-static struct point *points;
+static struct point points[CHOICES_MAX];
 static unsigned point_count;
 
 static struct {
@@ -55,7 +55,7 @@ unsigned explore_choose(unsigned choice, unsigned count, unsigned useful) {
         next_deviation++;
         return next->answer < count ? next->answer : 0;
     }
-    if (useful > 1 && points != NULL && point_count < CHOICES_MAX)
+    if (useful > 1 && point_count < CHOICES_MAX)
         points[point_count++] = (struct point) { choice, useful };
     return 0;
 }
@@ -96,13 +96,11 @@ static void extend_at(struct search *search, struct point point, unsigned bound)
 
 /* Plays the schedule, and all that deviate after its last deviation up to `bound` in all. */
 static void extend(struct search *search, unsigned bound) {
-    bool is_leaf = search->schedule.count == bound;
-    struct point *before = points, *own = NULL;
-    if (!is_leaf)
-        own = malloc(CHOICES_MAX * sizeof(*own));
-    points = own;
     const char *failure = play(search->scene, &search->schedule);
-    unsigned count = point_count;
+    /* Those that follow have points of their own. As few bytes as there are: millions of schedules do this. */
+    unsigned count = search->schedule.count == bound ? 0 : point_count;
+    struct point *own = malloc((count + 1) * sizeof(*own));
+    memcpy(own, points, count * sizeof(*own));
     search->result->schedules++;
     if (failure != NULL) {
         search->result->failure = failure;
@@ -111,10 +109,9 @@ static void extend(struct search *search, unsigned bound) {
     } else if (now_s() > search->end_s || machine_found_shared) {
         search->is_over = true;
     }
-    for (unsigned i = 0; own != NULL && i < count && !search->is_over; i++)
+    for (unsigned i = 0; i < count && !search->is_over; i++)
         extend_at(search, own[i], bound);
     free(own);
-    points = before;
 }
 
 /* With fewer deviations first, so that the first failure is a short one. */

@@ -44,8 +44,8 @@ help_test() {
 END
 }
 
-# Of a build with a sanitizer, whose compilation takes twice as long otherwise: reports name lines as before.
-sanitizer_options='-Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1'
+# Of a build with a sanitizer, whose compilation takes twice as long otherwise, and that of C++ thrice: reports name lines as before.
+sanitizer_options="-Doptimization=1 -Dc_args=-g1 -Dcpp_args=['-g1','-O0']"
 
 # Not among Meson's tests: one Kafka serves all of them, and they take minutes.
 run_relay() {
@@ -144,12 +144,11 @@ run_tsan() {
         run_tests "$@" --timeout-multiplier 4
 }
 
-# build_hooked PROGRAM...: what plays the accesses of scheduler, purgatory and journal to memory, and no other part.
+# build_hooked PROGRAM...: what plays the accesses of scheduler, purgatory and journal to memory.
 build_hooked() {
     need "$test_packages"
-    configure hooked -Dbuildtype=release -Dexamples=false -Dcalendar=disabled -Djournal=enabled -Drelay=disabled
-    compile hooked "$@"
-    programs=build/hooked/tests
+    test_in test compile "$test_options" "$@"
+    programs=build/test/tests
 }
 
 verb_coherence() {
