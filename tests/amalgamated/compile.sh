@@ -82,17 +82,17 @@ for compiler in gcc clang i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-
     case $compiler in
     gcc | clang | tcc) static= ;;
     esac
-    for standard in c99 c11; do
-        object=$work/hosted-$standard.o
+    for standard in c11 'c99 -O2'; do
+        object=$work/hosted-${standard%% *}.o
         # shellcheck disable=SC2086
-        compile "$compiler" "-std=$standard" $strict -O2 -c -o "$object" "$files/htw_wheel.c"
+        compile "$compiler" -std=$standard $strict -c -o "$object" "$files/htw_wheel.c"
         needs_only "$object" '(mem(cpy|move|set)|malloc|free|fprintf|fputc|fputs|fwrite|fflush|ferror)'
         case $compiler in
         *mingw*) ;; # contains printf() itself
         *) exports_only_htw "$object" ;;
         esac
         # shellcheck disable=SC2086
-        compile "$compiler" "-std=$standard" $strict $freestanding -O2 -c -o "$work/free.o" \
+        compile "$compiler" -std=$standard $strict $freestanding -c -o "$work/free.o" \
             "$files/htw_wheel.c"
         needs_only "$work/free.o" 'mem(cpy|move|set)'
     done
@@ -123,7 +123,7 @@ for compiler in gcc clang i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-
     case $compiler in
     *mingw* | tcc) forms= ;; # no threads of POSIX, or no atomics
     gcc | clang) forms='-fexceptions -DHTW_CHECK_LEVEL=2 -DHTW_PORTABLE -DHTW_API=static' ;;
-    *) forms=-O2 ;;
+    *) forms=-O0 ;; # ./dev cross and musl optimise
     esac
     for form in $forms; do
         # shellcheck disable=SC2086

@@ -22,7 +22,7 @@ mkdir "$work/source"
 ln -s "$root"/* "$root/.clang-tidy" "$work/source/"
 rm "$work/source/meson.build"
 sed "s,^home = '.*'\$,home = 'https://htw.example/'," "$root/meson.build" >"$work/source/meson.build"
-quiet meson setup "$work/build" "$work/source" --prefix "$prefix" --libdir lib -Dtests=false \
+quiet meson setup "$work/build" "$work/source" --prefix "$prefix" --libdir lib --buildtype plain -Dtests=false \
     -Dexamples=false "$@"
 quiet meson install -C "$work/build"
 sh "$root/tests/packaging/files.sh" "$prefix" "$root"
@@ -52,7 +52,7 @@ REFUSED="$REFUSED;$major.$((minor + 1))...$major.$((minor + 2));$major.0...<$maj
 
 grep -qFx 'URL: https://htw.example/' "$prefix/lib/pkgconfig/htw.pc" ||
     { cat "$prefix/lib/pkgconfig/htw.pc"; exit 1; }
-set -- consumer.c consumer.cc
+set -- consumer.cc consumer.c
 for library in calendar journal monitor; do
     [ ! -e "$prefix/include/htw/$library.h" ] || set -- "$@" "$library.c"
 done
@@ -90,4 +90,5 @@ mv "$prefix" elsewhere/moved
 echo 'moved'
 export PKG_CONFIG_PATH="$work/elsewhere/moved/lib/pkgconfig"
 unset CMAKE_PREFIX_PATH
+shift # the headers of C++ lie beside those of C
 "$root/tests/api/consumer/build.sh" "$@"

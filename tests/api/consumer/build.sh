@@ -39,6 +39,7 @@ runs() {
     [ "$used" = "$wanted" ] || { echo "$2, which is to be $3, uses: $used"; exit 1; }
 }
 
+# shellcheck disable=SC2046,SC2086 # words
 for compiler in gcc clang g++ clang++; do
     has "$compiler" || continue
     for program; do
@@ -47,12 +48,12 @@ for compiler in gcc clang g++ clang++; do
         gcc:*.c | clang:*.c) standard=c11 ;;
         *) continue ;;
         esac
+        "$compiler" "-std=$standard" -Wall -Wextra -Werror -pedantic -c -o "$program.o" "$consumer/$program" $(pkg-config --cflags "$(library_of "$program")")
         for kind in shared static; do
-            flags=$(pkg-config --cflags --libs "$(library_of "$program")")
+            flags=$(pkg-config --libs "$(library_of "$program")")
             [ "$kind" = shared ] ||
-                flags=$(pkg-config --static --cflags --libs "$(library_of "$program")" | sed 's/-l\(htw[a-z-]*\)/-l:lib\1.a/g')
-            # shellcheck disable=SC2086 # words
-            "$compiler" "-std=$standard" -Wall -Wextra -Werror -pedantic -o "$program.$kind" "$consumer/$program" $flags
+                flags=$(pkg-config --static --libs "$(library_of "$program")" | sed 's/-l\(htw[a-z-]*\)/-l:lib\1.a/g')
+            "$compiler" -o "$program.$kind" "$program.o" $flags
             LD_LIBRARY_PATH=$folder runs . "$program" "$kind"
         done
         echo "ok pkg-config $compiler $program"
