@@ -3,32 +3,19 @@
 """Writes a file for ninja that runs clang-tidy on each source file of a build, and again only where
 the file, a header of it or the list of checks has changed.
 
-usage: tidy.py BUILD CHECKS > FILE
+usage: tidy.py BUILD CHECKS > FILE; ninja -C BUILD -f FILE
 
-BUILD is a folder of Meson in which everything is compiled: ninja knows the headers from there. Its
-compiler is gcc, so options that clang does not know are left out. CHECKS changes those of .clang-tidy;
-it may be empty.
+BUILD is a folder of Meson, whose generated sources are there. Its compiler is gcc, so options that clang does not know are left
+out. CHECKS changes those of .clang-tidy; it may be empty.
 """
 
 import json
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 
 CONFIGURATIONS = [".clang-tidy", "programs/.clang-tidy"]
-
-
-def headers(build):
-    """What each object was made from, as ninja has it from the compiler."""
-    lines = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True,
-                           check=True).stdout
-    found = {}
-    for block in lines.split("\n\n"):
-        name, *files = block.split("\n")
-        found[name.partition(":")[0]] = [file.strip() for file in files]
-    return found
 
 
 def options(command):
@@ -51,18 +38,16 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     checks = shlex.quote("--checks=" + sys.argv[2]) if sys.argv[2] else ""
     root = pathlib.Path(__file__).resolve().parents[2]
-    dependencies = headers(build)
     print(f"builddir = {escaped(build / 'tidy')}\n"
           "rule tidy\n"
-          "  command = cd " + shlex.quote(str(build)) + " && clang-tidy --quiet --warnings-as-errors='*' "
+          "  command = clang -MM -MF $out.d -MT $out $options $source && clang-tidy --quiet --warnings-as-errors='*' "
           + checks + " $source -- $options 2>$out.log && touch $out || { cat $out.log && false; }\n"
+          "  depfile = $out.d\n"
+          "  deps = gcc\n"
           "  description = clang-tidy $in")
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        inputs = {(build / name).resolve() for name in dependencies[entry["output"]]}
         mark = build / "tidy" / (entry["output"] + ".tidy")
-        print(f"build {escaped(mark)}: tidy | "
-              + " ".join(escaped(path) for path in sorted(inputs))
-              + "".join(f" {escaped(root / name)}" for name in CONFIGURATIONS))
+        print(f"build {escaped(mark)}: tidy |" + "".join(f" {escaped(root / name)}" for name in CONFIGURATIONS))
         print("  source = " + shlex.quote(str((build / entry["file"]).resolve())).replace("$", "$$"))
         print("  options = " + shlex.join(options(entry["command"])).replace("$", "$$"))
 
