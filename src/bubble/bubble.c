@@ -96,7 +96,8 @@ static void run_again(int outcome) {
 
 int bubble_wait_end(void) {
     struct bubble_thread *self = bubble_self;
-    bool is_due = self->wait.deadline_ns <= bubble_now_ns(); /* other threads may run for long */
+    bool is_due = self->wait.deadline_ns <=
+                  bubble_read_ns(CLOCK_MONOTONIC); /* other threads may run for long */
     if (self->state == WAITS && (is_due || self->is_cancelled))
         bubble_resume(self, is_due ? ETIMEDOUT : EINTR);
     self->is_cancelled = false;

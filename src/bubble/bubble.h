@@ -43,7 +43,7 @@ enum bubble_place { INSIDE = 0, EITHER = 1, OUTSIDE = 2 };
 struct bubble_wait {
     const char *call;
     const volatile void *object; /* NULL: none */
-    int64_t deadline_ns;         /* of bubble_now_ns() */
+    int64_t deadline_ns;         /* by CLOCK_MONOTONIC */
     struct pollfd *fds;          /* after the last, an eventfd that ends the wait; NULL: none */
     nfds_t fd_count;
     const sigset_t *mask; /* while it waits for them */
@@ -77,8 +77,7 @@ struct bubble {
     struct bubble_thread *threads;
     _Atomic unsigned members;
     unsigned running;
-    uint64_t turns;
-    uint64_t jumps;                     /* of time */
+    uint64_t turns, jumps;              /* waits that have begun; jumps of time */
     _Atomic int64_t now_ns;             /* the monotonic clock */
     int64_t began_ns, ahead_ns[CLOCKS]; /* how far each clock is ahead of it */
     bool has_watcher;
@@ -113,9 +112,9 @@ int64_t bubble_next_ns(void);
 
 void bubble_begin_time(void);
 int64_t bubble_read_ns(clockid_t clock); /* the real one, if the caller is no member */
-int64_t bubble_now_ns(void);
 bool bubble_is_simulated(clockid_t clock);
-#define DELAY (-1) /* in place of a clock: from now on */
+extern __typeof__(clock_nanosleep) bubble_clock_nanosleep; /* of this library */
+#define DELAY (-1)                                         /* in place of a clock: from now on */
 int64_t bubble_deadline_ns(clockid_t clock, const struct timespec *time); /* NULL: never */
 int64_t bubble_ns_of(const struct timespec *time);
 struct timespec bubble_timespec_of(int64_t ns);

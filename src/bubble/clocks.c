@@ -43,12 +43,9 @@ void bubble_begin_time(void) {
     bubble.jumps++;
 }
 
-int64_t bubble_now_ns(void) {
-    return bubble_read_ns(CLOCK_MONOTONIC);
-}
-
 int64_t bubble_deadline_ns(clockid_t clock, const struct timespec *time) {
-    int64_t now_ns = bubble_now_ns(), at_ns = time == NULL ? NEVER : bubble_ns_of(time);
+    int64_t now_ns = bubble_read_ns(CLOCK_MONOTONIC),
+            at_ns = time == NULL ? NEVER : bubble_ns_of(time);
     int64_t delay_ns = clock == DELAY || at_ns == NEVER ? at_ns : at_ns - bubble_read_ns(clock);
     return delay_ns >= NEVER - now_ns ? NEVER : now_ns + (delay_ns > 0 ? delay_ns : 0);
 }
@@ -57,16 +54,13 @@ int64_t bubble_deadline_ns(clockid_t clock, const struct timespec *time) {
 
 /* A thread that reads clocks until some time has come reads them for ever. But some loops end when the time is later than it
    was, as that of multiprocessing.connection in Python. */
-static void move_a_little(void) {
-    bubble_lock();
-    if (bubble_next_ns() - 1 > atomic_load(&bubble.now_ns))
-        atomic_fetch_add(&bubble.now_ns, 1);
-    bubble_unlock();
-}
-
 static struct timespec read_time(clockid_t clock) {
-    if (bubble_self != NULL && ++bubble_self->readings % READINGS_FEW == 0)
-        move_a_little();
+    if (bubble_self != NULL && ++bubble_self->readings % READINGS_FEW == 0) {
+        bubble_lock();
+        if (bubble_next_ns() - 1 > atomic_load(&bubble.now_ns))
+            atomic_fetch_add(&bubble.now_ns, 1);
+        bubble_unlock();
+    }
     return bubble_timespec_of(bubble_read_ns(clock));
 }
 
@@ -100,7 +94,7 @@ static int sleep_until(const struct bubble_wait *wait, struct timespec *ret_rest
     bool is_interrupted = bubble_wait_end() == EINTR;
     pthread_testcancel();
     if (is_interrupted && ret_rest != NULL)
-        *ret_rest = bubble_timespec_of(wait->deadline_ns - bubble_now_ns());
+        *ret_rest = bubble_timespec_of(wait->deadline_ns - bubble_read_ns(CLOCK_MONOTONIC));
     return is_interrupted ? EINTR : 0;
 }
 
@@ -112,6 +106,9 @@ PUBLIC int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
     return sleep_until(&WAIT(NULL, bubble_deadline_ns(is_delay ? DELAY : clock, time)),
                        is_delay ? ret_rest : NULL);
 }
+
+/* The name that programs call may be of another library. */
+__typeof__(clock_nanosleep) bubble_clock_nanosleep __attribute__((alias("clock_nanosleep")));
 
 PUBLIC int nanosleep(const struct timespec *delay, struct timespec *ret_rest) {
     return bubble_result(clock_nanosleep(CLOCK_REALTIME, 0, delay, ret_rest));

@@ -14,18 +14,14 @@
 static pthread_key_t leaving;
 static struct bubble_thread first; /* which has begun the bubble */
 
-/* Without a version, the loader may give the conditions of glibc before 2.3.2, which are others. */
-static void *find_real(const char *name) {
-    void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-    return found != NULL ? found : dlsym(RTLD_NEXT, name);
-}
+static struct bubble_real real;
 
+/* An allocator may be the caller, so nothing is allocated. */
 const struct bubble_real *bubble_find_real(void) {
-    static struct bubble_real real;
     static _Atomic bool is_found;
     if (!atomic_load_explicit(&is_found, memory_order_acquire)) { /* two threads find the same */
 /* NOLINTNEXTLINE(bugprone-macro-parentheses) */
-#define FIND(name) real.name = (__typeof__(&name))find_real(#name);
+#define FIND(name) real.name = (__typeof__(&name))dlsym(RTLD_NEXT, #name);
         REPLACED(FIND)
         atomic_store_explicit(&is_found, true, memory_order_release);
     }
@@ -120,7 +116,7 @@ PUBLIC int pthread_cancel(pthread_t pthread) {
 /* ---- the bubble */
 
 int htw_bubble_begin(void) {
-    if (dlsym(RTLD_DEFAULT, "clock_gettime") != (void *)clock_gettime)
+    if (dlsym(RTLD_DEFAULT, "clock_nanosleep") != (void *)bubble_clock_nanosleep)
         return -EINVAL;
     if (bubble_self != NULL)
         return -EALREADY;
@@ -169,10 +165,20 @@ static void after_fork(void) {
     }
 }
 
+/* Without a version, the loader may have given the conditions of glibc before 2.3.2, which are others. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+#define FIND_VERSION(name)                                         \
+    if ((found = dlvsym(RTLD_NEXT, #name, "GLIBC_2.3.2")) != NULL) \
+        real.name = (__typeof__(&name))found;
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 /* A program with which the library is preloaded begins in a bubble. */
 __attribute__((constructor)) static void start(void) {
     /* NOLINTNEXTLINE(concurrency-mt-unsafe) */
     const char *preloaded = getenv("LD_PRELOAD"), *when = getenv("HTW_BUBBLE");
+    void *found;
+    bubble_find_real();
+    REPLACED(FIND_VERSION)
     pthread_key_create(&leaving, leave);
     pthread_atfork(bubble_lock, bubble_unlock, after_fork);
     if (preloaded != NULL && strstr(preloaded, "htw-bubble") != NULL &&

@@ -37,7 +37,8 @@ static int ask_until(int epoll, void *things, nfds_t count, const sigset_t *mask
     const struct pollfd of_epoll = { .fd = epoll, .events = POLLIN };
     int result;
     wait.mask = mask;
-    while ((result = ask(epoll, things, count, mask)) == 0 && wait.deadline_ns > bubble_now_ns()) {
+    while ((result = ask(epoll, things, count, mask)) == 0 &&
+           wait.deadline_ns > bubble_read_ns(CLOCK_MONOTONIC)) {
         int error = wait_for_fds(wait, epoll < 0 ? things : &of_epoll, epoll < 0 ? count : 1);
         pthread_testcancel();
         if (error != 0)

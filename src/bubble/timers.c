@@ -97,7 +97,7 @@ PUBLIC int timerfd_settime(int fd, int flags, const struct itimerspec *to,
     timer->period_ns = bubble_ns_of(&to->it_interval);
     if (to->it_value.tv_sec == 0 && to->it_value.tv_nsec == 0)
         timer->deadline_ns = NEVER;
-    expire(timer, bubble_now_ns());
+    expire(timer, bubble_read_ns(CLOCK_MONOTONIC));
     bubble_unlock();
     return 0;
 }

@@ -144,7 +144,7 @@ static int64_t look(int64_t paused_ns) {
     static bool was_dead;
     if (jumps != bubble.jumps) { /* as at the begin of a bubble */
         jumps = bubble.jumps;
-        moved_ns = bubble_now_ns();
+        moved_ns = bubble_read_ns(CLOCK_MONOTONIC);
         was_dead = false;
         return PAUSE_NS;
     }
@@ -156,8 +156,8 @@ static int64_t look(int64_t paused_ns) {
     }
     was_dead = is_dead;
     if (bubble.running == 0 && bubble_next_ns() == NEVER) {
-        moved_ns = bubble_now_ns(); /* there is nothing to which it could move */
-    } else if (moved_ns != NEVER && bubble_now_ns() - moved_ns > STILL_NS) {
+        moved_ns = bubble_read_ns(CLOCK_MONOTONIC); /* there is nothing to which it could move */
+    } else if (moved_ns != NEVER && bubble_read_ns(CLOCK_MONOTONIC) - moved_ns > STILL_NS) {
         moved_ns = NEVER;
         report("time has stood still for 5 s: it passes while all threads wait, and none "
                "for the world outside");

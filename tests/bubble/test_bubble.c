@@ -117,8 +117,7 @@ static bool wait_for_timer(struct waiter *waiter, int delay_ms) {
     int timer = timerfd_create(waiter->clock, TFD_CLOEXEC);
     uint64_t counts[2];
     EXPECT(timerfd_settime(timer, TFD_TIMER_ABSTIME, &times, NULL) == 0);
-    for (int i = 0; i < 2; i++)
-        EXPECT(read(timer, &counts[i], 8) == 8);
+    EXPECT(read(timer, &counts[0], 8) == 8 && read(timer, &counts[1], 8) == 8);
     close(timer);
     return counts[0] == 1 && counts[1] == 1;
 }
@@ -386,10 +385,9 @@ UNIT_TEST_BETWEEN(begin, NULL, bubble_ends_after_its_threads) {
 /* ---- reports of a child */
 
 static void wait_for_each_other(void *unused) {
-    (void)unused;
     begin();
     start(one, wait_for_outside);
-    pthread_join(one->thread, NULL);
+    pthread_join(one->thread, unused);
 }
 
 UNIT_TEST(bubble_deadlock_is_reported) {
