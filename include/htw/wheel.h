@@ -72,8 +72,8 @@ extern "C" {
  * A timer. Embed it in the struct that the timer is for; the members are private. 32 bytes;
  * 24 where a pointer has 32 bits.
  *
- * htw_timer_init() or zeroing initialises it. The memory is always the caller's; while the timer is
- * pending, do not move, free or overwrite it.
+ * htw_timer_init() or zeroing initialises it, before any other call. The memory is always the caller's; while
+ * the timer is pending, do not move, free or overwrite it.
  */
 struct htw_timer {
     struct htw__link _link;
@@ -249,9 +249,9 @@ HTW_API int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, struct h
                                  size_t max, size_t budget, size_t *ret_count);
 
 /**
- * Returns the tick at which to poll next, never later than the earliest deadline.
+ * Returns the tick at which to poll next, never later than the earliest deadline after the clock.
  *
- * @return the current clock: timers are due, or the last round is unfinished;
+ * @return the current clock: timers are due, or the round has timers left to demote at this tick;
  *         HTW_NEVER_TICK: no pending timer has a deadline, or `wheel` is NULL;
  *         otherwise a tick after the clock: the earliest deadline, or an earlier tick if the timer
  *         with that deadline was cancelled or moved and its bucket has another timer. A poll at

@@ -287,6 +287,7 @@ static inline void unlink_fetching(struct htw__link *link, const struct htw__lin
     uintptr_t at_end = (uintptr_t)0 - (uintptr_t)(link->_next == nil); /* all bits, or none */
     uintptr_t difference = (uintptr_t)link ^ (uintptr_t)link->_back;
     const struct htw__link *newer = (const void *)((uintptr_t)link ^ (difference & at_end));
+    //@ admit newer == (link->_next == nil ? (struct htw__link *)link->_back : link);
     HTW__PREFETCH(newer->_back);
     htw__link_unlink(link);
 }

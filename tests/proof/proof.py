@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Proves the contracts of the sources, by WP of Frama-C, and the lemmas about bits, by z3.
+"""Proves the contracts of the sources, by WP of Frama-C, and the lemmas about bits, by z3; and short histories of a wheel, by Eva.
 
 usage: proof.py ROOT wp                 prints each goal that was not proved, and `N of N goals`; fails if one was not
+       proof.py ROOT eva FOLDER         prints each alarm of the runs of eva.c; fails if there was one
        proof.py ROOT mistakes FOLDER    makes each mistake of mistakes.txt, and of planted.txt in a proved file, in a copy in
                                         FOLDER; fails unless a goal fails each time
 
@@ -31,8 +32,19 @@ PARTS = {  # the functions that are proved, and the files that they are in
 OF_BITS = {'shifts.h': 136, 'bits.h': 136, 'masks.h': 136, 'histogram.h': 136, 'windows.h': 80,  # the size of their numbers, in bits
            'powers.h': 136, 'products.h': None}
 OF_WP = {'bitmap': 'members.h', 'divisor': 'divisor.c', 'wheel': 'levels.h'}
-FRAMA_C = ['frama-c', '-c11', '-machdep', 'gcc_x86_64', '-cpp-extra-args=-DHTW_NO_BUILTINS -U__SIZEOF_INT128__ -D_GNU_SOURCE -Iinclude',
-           '-wp', '-wp-rte', '-wp-split', '-wp-prover', 'cvc4,z3', '-wp-par', '2', '-wp-cache', 'none']
+RUNS_OF_EVA = [  # the options of eva.c
+    '-DSIZE=4 -DFIFO=1 -DSTART=1006 -DSTEPS=0 -DREFUSES=1 -DANY_DEADLINE=0',
+    '-DSIZE=4 -DFIFO=0 -DSTART=1006 -DSTEPS=0 -DREFUSES=1 -DANY_DEADLINE=0',
+    '-DSIZE=2 -DFIFO=0 -DSTART=1000 -DSTEPS=1 -DREFUSES=0 -DANY_DEADLINE=1',
+    '-DSIZE=4 -DFIFO=1 -DSTART=1006 -DSTEPS=1 -DREFUSES=0 -DANY_DEADLINE=0',
+    '-DSIZE=4 -DFIFO=0 -DSTART=1006 -DSTEPS=1 -DREFUSES=0 -DANY_DEADLINE=0',
+]
+FRAMA_C = ['frama-c', '-c11', '-machdep', 'gcc_x86_64']
+DEFINES = '-cpp-extra-args=-DHTW_NO_BUILTINS -U__SIZEOF_INT128__ -D_GNU_SOURCE -Iinclude'
+WP = [DEFINES, '-wp', '-wp-rte', '-wp-split', '-wp-prover', 'cvc4,z3', '-wp-par', '2', '-wp-cache', 'none']
+EVA = ['-eva', '-eva-slevel', '1000000', '-eva-split-return', 'full', '-eva-ilevel', '64', '-eva-alloc-builtin', 'fresh',
+       '-eva-no-alloc-returns-null', '-eva-no-results', '-eva-no-print', '-eva-no-show-progress', 'tests/proof/eva.c',
+       'tests/support/oracle.c', 'src/base/alloc.c', *(f'src/wheel/{name}.c' for name in ('wheel', 'poll', 'fifo', 'delay_queue', 'inspect', 'dump'))]
 
 
 # For a goal, on a loaded machine; none takes more than 4 alone.
@@ -47,7 +59,7 @@ def fail(text):
 def run_wp(root, part, select, first_only):
     """Returns the numbers of goals that were proved, and of all. `first_only`: ends with the first that was not."""
     timeout = ['-wp-timeout', str(TIMEOUT_OF_MISTAKES_S if first_only else TIMEOUT_S)]
-    process = subprocess.Popen([*FRAMA_C, *timeout, *select, f'tests/proof/{part}.c'], cwd=root, stdout=subprocess.PIPE,
+    process = subprocess.Popen([*FRAMA_C, *WP, *timeout, *select, f'tests/proof/{part}.c'], cwd=root, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True,
                                env={**os.environ, 'PWD': str(root)})  # by which Frama-C finds files
     output = []
@@ -73,6 +85,25 @@ def prove(root, part, first_only=False):
         more = run_wp(root, part, ['-wp-prop', ','.join(names)], first_only)
         proved, goals = proved + more[0], goals + more[1]
     return proved, goals
+
+
+def run_eva(root, folder):
+    """Returns the numbers of runs without an alarm, and of all. Eva reads a copy without the contracts, which are for WP."""
+    copy = folder / 'eva'
+    shutil.rmtree(copy, ignore_errors=True)
+    for name in ('src', 'include', 'tests/proof', 'tests/support'):
+        shutil.copytree(root / name, copy / name)
+    for path in (copy / 'src').rglob('*.[ch]'):
+        path.write_text(path.read_text().replace('/*@', '/*'))
+    proved = 0
+    for run in RUNS_OF_EVA:
+        output = subprocess.run([*FRAMA_C, f'{DEFINES} -DHTW_CHECK_LEVEL=1 {run}', *EVA], cwd=copy, env={**os.environ, 'PWD': str(copy)},
+                                capture_output=True, text=True, check=False).stdout
+        if '  0 alarms generated' in output and '100% of the logical properties' in output:
+            proved += 1
+        else:
+            print(run, *re.findall(r'\[eva:alarm\].*(?:\n  .*)*', output), sep='\n')
+    return proved, len(RUNS_OF_EVA)
 
 
 def prove_bits(root):
@@ -145,6 +176,11 @@ def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     if sys.argv[2:] == ['wp']:
         return 0 if prove_all(root) else 1
+    if len(sys.argv) == 4 and sys.argv[2] == 'eva':
+        started = time.monotonic()
+        proved, runs = run_eva(root, pathlib.Path(sys.argv[3]).resolve())
+        print(f'{proved} of {runs} runs in {time.monotonic() - started:.0f} s')
+        return 0 if proved == runs else 1
     if len(sys.argv) == 4 and sys.argv[2] == 'mistakes':
         return 0 if make_mistakes(root, pathlib.Path(sys.argv[3]).resolve()) else 1
     sys.exit(__doc__)

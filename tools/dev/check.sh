@@ -11,7 +11,7 @@ help_check() {
                     break each LAYER (or all) in 40 small ways, or N: which do its tests not notice?
   mutate permanent [WORD]...
                     each mistake of permanent.txt and planted.txt, or those with WORD: the named test must fail
-  proof wp          prove the contracts of the sources by Frama-C (docs/proof.md)
+  proof wp | eva    prove the contracts of the sources; run histories of a wheel, by Frama-C (docs/proof.md)
   proof mistakes    make each mistake of tests/proof/mistakes.txt: a goal must fail
   fuzz [SECONDS]    fuzz each input from outside for 60 seconds, or SECONDS (tests/fuzz)
   fuzz keep         store the inputs that these runs have found, where they reach more
@@ -58,7 +58,7 @@ verb_proof() {
     why3 config detect >build/proof/provers.log 2>&1 || fail 'proof: see build/proof/provers.log'
     case ${1:-wp} in
     wp) python3 -B tests/proof/proof.py . wp ;;
-    mistakes) python3 -B tests/proof/proof.py . mistakes build/proof ;;
+    eva | mistakes) python3 -B tests/proof/proof.py . "$1" build/proof ;;
     *) fail "proof: no such proof: $1" ;;
     esac
 }
