@@ -17,6 +17,7 @@
 struct scene {
     struct htw_scheduler *scheduler;
     struct htw_group *group;
+    struct htw_scope scope;
     _Atomic bool over;
     _Atomic uint64_t forks;
 };
@@ -48,7 +49,7 @@ static void live(void *objects) {
 }
 
 static void fork_one(void) {
-    struct inert objects = { scene.scheduler, scene.group, 1, NULL };
+    struct inert objects = { scene.scheduler, scene.group, 1, &scene.scope, NULL };
     REQUIRE(child_run(live, &objects, NULL, 0) == 0);
     atomic_fetch_add(&scene.forks, 1);
 }
@@ -95,9 +96,11 @@ static void part(uint32_t workers) {
     options.shards = 2;
     scene = (struct scene) { .scheduler = stress_create(&options, BY_THREADS) };
     REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
+    REQUIRE(htw_scope_enter(&scene.scope, scene.scheduler, NULL, HTW_SECOND, NULL) == 0);
     stress_run(THREADS, work);
     REQUIRE(scene.forks > 0);
     htw_group_destroy(scene.group);
+    REQUIRE(htw_scope_exit(&scene.scope) >= 0);
     REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
     stress_check_stats(scene.scheduler);
     REQUIRE(htw_scheduler_destroy(scene.scheduler) == 0);
