@@ -67,7 +67,7 @@
 /* The number of the lowest bit that is set. `bits` must not be 0. */
 /*@ requires bits != 0;
     assigns \nothing;
-    ensures 0 <= \result < 64 && is_set(bits, \result);
+    ensures 0 <= \result < 64 && is_set(bits, \result) && (bits >> \result) << \result == bits;
     ensures \forall integer i; 0 <= i < \result ==> !is_set(bits, i); */
 static inline unsigned htw__lowest_bit(uint64_t bits) {
 #if HTW__HAS_BUILTINS
@@ -75,8 +75,7 @@ static inline unsigned htw__lowest_bit(uint64_t bits) {
 #else
     unsigned number = 0;
     /*@ loop invariant is_step(step) && 0 <= number <= 63 && number + 2 * step <= 64;
-        loop invariant \forall integer i; 0 <= i < number ==> !is_set(\at(bits, Pre), i);
-        loop invariant \forall integer i; number <= i ==> (is_set(\at(bits, Pre), i) <==> is_set(bits, i - number));
+        loop invariant bits == \at(bits, Pre) >> number && bits << number == \at(bits, Pre);
         loop invariant (uint64_t)(bits << (step == 0 ? 63 : 64 - 2 * step)) != 0;
         loop assigns number, bits, step;
         loop variant step; */

@@ -70,17 +70,40 @@ size_t htw__delay_queue_memory(const struct htw__delay_queue *queue) {
     return block_bytes(queue, queue->capacity);
 }
 
+/*@ requires \valid_read(queue) && queue->bits <= 12;
+    assigns \nothing;
+    ensures \result == id >> queue->bits; */
 static uint32_t level_of(const struct htw__delay_queue *queue, uint32_t id) {
     return id >> queue->bits;
 }
 
+/*@ predicate has_first(struct htw__delay_queue *queue, integer level) = \valid_read(queue->first + level) &&
+        queue->first[level].id >> queue->bits == level && queue->first[level].key < HTW__DELAY_QUEUE_ABSENT;
+    predicate is_first(struct htw__delay_queue *queue, struct htw__delay_queue_entry entry) =
+        is_set(queue->levels, entry.id >> queue->bits) && queue->first[entry.id >> queue->bits].key == entry.key &&
+        queue->first[entry.id >> queue->bits].id == entry.id; */
+
 /* The least of the first buckets. The levels ascend, and of equal keys the last one wins. */
+/*@ requires \valid_read(queue) && queue->bits <= 12;
+    requires \forall integer level; 0 <= level < 64 && is_set(queue->levels, level) ==> has_first(queue, level);
+    assigns \nothing;
+    ensures queue->levels == 0 ==> \result.key == HTW__DELAY_QUEUE_ABSENT;
+    ensures queue->levels != 0 ==> is_first(queue, \result);
+    ensures \forall integer level; 0 <= level < 64 && is_set(queue->levels, level) ==> !precedes(queue->first[level], \result); */
 static struct htw__delay_queue_entry least(const struct htw__delay_queue *queue) {
-    struct htw__delay_queue_entry least = absent;
+    struct htw__delay_queue_entry least = { HTW__DELAY_QUEUE_ABSENT, 0 };
+    /*@ ghost unsigned next = 0; */
+    /*@ loop invariant 0 <= next <= 64 && (next == 0 ==> rest == queue->levels);
+        loop invariant \forall integer i; 0 <= i < 64 ==> (is_set(rest, i) <==> next <= i && is_set(queue->levels, i));
+        loop invariant \forall integer i; 0 <= i < next && is_set(queue->levels, i) ==> !precedes(queue->first[i], least);
+        loop invariant next == 0 ? least.key == HTW__DELAY_QUEUE_ABSENT : is_first(queue, least) && least.id >> queue->bits < next;
+        loop assigns rest, least, next;
+        loop variant 64 - next; */
     for (uint64_t rest = queue->levels; rest != 0; rest &= rest - 1) {
-        struct htw__delay_queue_entry first = queue->first[htw__lowest_bit(rest)];
-        if (first.key <= least.key)
-            least = first;
+        unsigned level = htw__lowest_bit(rest);
+        if (queue->first[level].key <= least.key)
+            least = queue->first[level];
+        /*@ ghost next = level + 1; */
     }
     return least;
 }
@@ -116,18 +139,41 @@ HTW__NOINLINE void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32
         queue->top = entry;
 }
 
-/* All other keys of its level are less than a window later than the removed one, so in cyclic order. */
+/*@ axiomatic widths { logic integer shift_of(integer level); } // a bucket of a level is 2^this ticks wide: any such function
+    predicate is_in_window(integer bits, integer first, integer bucket, integer slot) =
+        first <= bucket && bucket < first + (1 << bits) && (bucket & ((1 << bits) - 1)) == slot; */
+
+/* The bucket behind the first one of a level, which has others: all keys are in the window of the level that begins with
+   the first one, so their order is the cyclic order of the slots. */
+/*@ requires \valid_read(queue) && queue->bits <= 12 && 0 <= shift_of(level) < 64 && level < 64;
+    requires is_bitmap(&queue->later[level]) && \exists integer slot; 0 <= slot < HTW__BITMAP_SIZE && has(&queue->later[level], slot);
+    requires first.id >= level << queue->bits &&
+        is_in_window(queue->bits, first.key >> shift_of(level), first.key >> shift_of(level), first.id - (level << queue->bits));
+    requires \forall integer slot; 0 <= slot < HTW__BITMAP_SIZE && has(&queue->later[level], slot) ==>
+        \valid_read(queue->keys + (level << queue->bits) + slot) &&
+        is_in_window(queue->bits, first.key >> shift_of(level), queue->keys[(level << queue->bits) + slot] >> shift_of(level), slot);
+    assigns \nothing;
+    ensures has(&queue->later[level], \result.id - (level << queue->bits)) && \result.key == queue->keys[\result.id];
+    ensures \forall integer slot; 0 <= slot < HTW__BITMAP_SIZE && has(&queue->later[level], slot) ==>
+        \result.key <= queue->keys[(level << queue->bits) + slot]; */
+static struct htw__delay_queue_entry second(const struct htw__delay_queue *queue, uint32_t level,
+                                            struct htw__delay_queue_entry first) {
+    uint32_t first_id = level << queue->bits;
+    uint32_t slot = htw__bitmap_next(&queue->later[level], first.id - first_id);
+    /*@ assert is_in_window(queue->bits, first.key >> shift_of(level), queue->keys[first_id + slot] >> shift_of(level), slot); */
+    /*@ assert \forall integer i; 0 <= i < HTW__BITMAP_SIZE && has(&queue->later[level], i) ==>
+            queue->keys[first_id + slot] >> shift_of(level) < queue->keys[first_id + i] >> shift_of(level) || i == slot; */
+    return (struct htw__delay_queue_entry) { queue->keys[first_id + slot], first_id + slot };
+}
+
 HTW__NOINLINE void htw__delay_queue_pop(struct htw__delay_queue *queue) {
-    uint32_t id = queue->top.id;
-    uint32_t level = level_of(queue, id);
+    struct htw__delay_queue_entry top = queue->top;
+    uint32_t level = level_of(queue, top.id);
     struct htw__bitmap *later = &queue->later[level];
-    queue->keys[id] = HTW__DELAY_QUEUE_ABSENT;
+    queue->keys[top.id] = HTW__DELAY_QUEUE_ABSENT;
     if (later->summary != 0) {
-        uint32_t first_id = level << queue->bits;
-        uint32_t slot = htw__bitmap_next(later, id - first_id);
-        htw__bitmap_remove(later, slot);
-        queue->first[level] =
-            (struct htw__delay_queue_entry) { queue->keys[first_id + slot], first_id + slot };
+        queue->first[level] = second(queue, level, top);
+        htw__bitmap_remove(later, queue->first[level].id - (level << queue->bits));
     } else {
         queue->levels &= ~((uint64_t)1 << level);
     }

@@ -27,7 +27,12 @@ struct htw__delay_queue_entry {
     uint32_t id;
 };
 
+/*@ predicate precedes(struct htw__delay_queue_entry a, struct htw__delay_queue_entry b) =
+        a.key < b.key || (a.key == b.key && a.id > b.id); */
+
 /* Of equal keys the highest level comes first: its timers were armed earliest. */
+/*@ assigns \nothing;
+    ensures \result <==> precedes(a, b); */
 static inline bool htw__delay_queue_precedes(struct htw__delay_queue_entry a,
                                              struct htw__delay_queue_entry b) {
     return a.key < b.key || (a.key == b.key && a.id > b.id);

@@ -57,7 +57,7 @@ verb_proof() {
     rm -f "$WHY3CONFIG"
     why3 config detect >build/proof/provers.log 2>&1 || fail 'proof: see build/proof/provers.log'
     case ${1:-wp} in
-    wp) python3 -B tests/proof/proof.py . wp ;;
+    wp) python3 -B tests/proof/proof.py . "${@:-wp}" ;;
     eva | mistakes) python3 -B tests/proof/proof.py . "$1" build/proof ;;
     *) fail "proof: no such proof: $1" ;;
     esac
