@@ -89,12 +89,16 @@ def prove(root, part, first_only=False):
     return proved, goals
 
 
-def run_eva(root, folder):
-    """Returns the numbers of runs without an alarm, and of all. Eva reads a copy without the contracts, which are for WP."""
-    copy = folder / 'eva'
+def copy_of(root, copy):
     shutil.rmtree(copy, ignore_errors=True)
     for name in ('src', 'include', 'tests/proof', 'tests/support'):
         shutil.copytree(root / name, copy / name)
+    return copy
+
+
+def run_eva(root, folder):
+    """Returns the numbers of runs without an alarm, and of all. Eva reads a copy without the contracts, which are for WP."""
+    copy = copy_of(root, folder / 'eva')
     for path in (copy / 'src').rglob('*.[ch]'):
         path.write_text(path.read_text().replace('/*@', '/*'))
     proved = 0
@@ -169,10 +173,7 @@ def makes_a_goal_fail(copy, row):
 
 
 def make_mistakes(root, folder):
-    copy = folder / 'source'
-    shutil.rmtree(copy, ignore_errors=True)
-    for name in ('src', 'include', 'tests/proof'):
-        shutil.copytree(root / name, copy / name)
+    copy = copy_of(root, folder / 'source')
     rows = list(read_mistakes(root, 'tests/proof/mistakes.txt'))
     for row in rows:
         if place_of(root, row) is None:

@@ -11,7 +11,8 @@ help_check() {
                     break each LAYER (or all) in 40 small ways, or N: which do its tests not notice?
   mutate permanent [WORD]...
                     each mistake of permanent.txt and planted.txt, or those with WORD: the named test must fail
-  proof wp | eva    prove the contracts of the sources; run histories of a wheel, by Frama-C (docs/proof.md)
+  proof wp [PART]   prove the contracts of the sources, or of parts, by Frama-C (docs/proof.md)
+  proof eva         run histories of a wheel by Frama-C: nothing is undefined, all is as its oracle says
   proof mistakes    make each mistake of tests/proof/mistakes.txt: a goal must fail
   fuzz [SECONDS]    fuzz each input from outside for 60 seconds, or SECONDS (tests/fuzz)
   fuzz keep         store the inputs that these runs have found, where they reach more
