@@ -86,9 +86,8 @@ enum next { SLEEPS, GOES_ON, IS_FINISHED /* unless messages wait in the output q
 
 /* How long until a tick. */
 static int64_t time_to(const struct htw__delay *delay, uint64_t tick) {
-    int64_t wait_ns =
-        htw__time_of_tick(tick, delay->options->tick_ns) - htw__timeline_now(&delay->timeline);
-    return wait_ns > 0 ? wait_ns : 0;
+    return htw__time_later(0, htw__time_of_tick(tick, delay->options->tick_ns) -
+                                  htw__timeline_now(&delay->timeline));
 }
 
 /* Simulated time passes only when there is no input to read and no output to write. */

@@ -32,13 +32,16 @@ static inline int64_t htw__time_of_tick(uint64_t tick, int64_t tick_ns) {
     return tick > (uint64_t)(INT64_MAX / tick_ns) ? INT64_MAX : (int64_t)tick * tick_ns;
 }
 
-/* The tick in which a time lies, and the first one that begins at it or after it. */
-static inline uint64_t htw__time_tick_before(int64_t time_ns, int64_t tick_ns) {
-    return (uint64_t)time_ns / (uint64_t)tick_ns;
-}
-
+/* The first tick that begins at a time or after it. */
 static inline uint64_t htw__time_tick_after(int64_t time_ns, int64_t tick_ns) {
     return ((uint64_t)time_ns + (uint64_t)tick_ns - 1) / (uint64_t)tick_ns;
+}
+
+/* The tick in which a time lies. INT64_MAX stands for all later times, too: a simulated run that waits for the
+   last tick gets no further. */
+static inline uint64_t htw__time_tick_before(int64_t time_ns, int64_t tick_ns) {
+    return time_ns == INT64_MAX ? htw__time_tick_after(time_ns, tick_ns)
+                                : (uint64_t)time_ns / (uint64_t)tick_ns;
 }
 
 /* The deadline of what is due then: what is due already need not wait for the tick to end. */

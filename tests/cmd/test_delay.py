@@ -123,9 +123,7 @@ def test_delay_simulated_has_the_order_of_the_real_run(directory):
     real = run("--from-start", path)
     head = sum(1 for delay in delays if delay < 750)  # these may be late at the start
     assert list(map(int, real.lines))[head:] == wanted[head:], "real order"
-    before = time.monotonic()
     assert run("--simulate", data=b"30d b\n20d a\n").out == b"a\nb\n"
-    assert time.monotonic() - before < PATIENCE, "the month was waited for"
 
 
 def test_delay_simulated_with_few_pending_or_coarse_ticks():
@@ -133,6 +131,8 @@ def test_delay_simulated_with_few_pending_or_coarse_ticks():
     assert run("--simulate", "-m2", data=b"3 a\n1 b\n1 c\n1 d\n").lines == [b"b", b"c", b"a", b"d"]
     got = run("--simulate", "-T", "--tick", "500ms", data=b"0.001 a\n0.5 b\n0.501 c\n0 d\n")
     assert [b" ".join(line.split()[2:]) for line in got.lines] == [b"+0.000000 d", b"+0.499000 a", b"+0.000000 b", b"+0.499000 c"]
+    # The tick of c begins after the end of time.
+    assert run("--simulate", "--tick", "1d", data=b"106751d23h c\n106751d b\n9223372036.854775807 a\n").out == b"b\nc\n"
 
 
 def test_delay_goes_on_when_limits_are_lowered():

@@ -269,6 +269,7 @@ UNIT_TEST(time_that_64_bits_do_not_hold_is_the_most_or_the_least) {
     assert_true(htw__time_subtract(-5, -7) == 2);
     assert_true(htw__time_later(-1, 2) == 2 && htw__time_later(2, -1) == 2);
     assert_true(htw__time_of_tick(UINT64_MAX - 1, 2) == INT64_MAX);
+    assert_true(htw__time_tick_before(INT64_MAX, 2) == (uint64_t)INT64_MAX / 2 + 1);
 }
 
 static void assert_line(const char *text, size_t size, int64_t when_ns, bool is_instant,
