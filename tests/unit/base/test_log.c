@@ -58,11 +58,6 @@ static void fail_again(enum htw_log_level level, const char *subsystem, const ch
     htw__fatal("in the %s", "function");
 }
 
-static void end_thread(enum htw_log_level level, const char *subsystem, const char *message) {
-    (void)level, (void)subsystem, (void)message;
-    pthread_exit(NULL);
-}
-
 static void set(void *function) {
     htw_set_log(*(htw_log_function **)function);
 }
@@ -75,13 +70,13 @@ ABORT_STEP(report) {
     htw__report(HTW_LOG_ERROR, "part", "%s", "news");
 }
 
-static htw_log_function *functions[] = { print, fail_again, end_thread };
+static htw_log_function *functions[] = { print, fail_again };
 
-static const struct abort_step steps[] = {
-    { "print", set, &functions[0] },      { "fail again", set, &functions[1] },
-    { "end thread", set, &functions[2] }, { "fail", fail_use, NULL },
-    { "report", report, NULL },           { NULL, NULL, NULL }
-};
+static const struct abort_step steps[] = { { "print", set, &functions[0] },
+                                           { "fail again", set, &functions[1] },
+                                           { "fail", fail_use, NULL },
+                                           { "report", report, NULL },
+                                           { NULL, NULL, NULL } };
 
 UNIT_TEST(log_function_receives_the_message_with_which_the_process_ends) {
     static const struct abort_case cases[] = {
@@ -89,9 +84,6 @@ UNIT_TEST(log_function_receives_the_message_with_which_the_process_ends) {
         { "print, report", NULL },
         { "print, fail", "told 3 by htw: it is wrong." },
         { "fail again, fail", "told 3 by htw: it is wrong.htw: in the function\n" },
-        { "end thread, fail", "htw: it is wrong\n" },
-        { "end thread, report",
-          "htw: the function of htw_set_log() has thrown an exception or ended its thread, and must return" },
     };
     assert_abort_cases(cases, COUNT_OF(cases), steps);
 }

@@ -1,13 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_returns.c - callbacks, hooks, visitors and executors return. What does not ends the process, and says
- * what it was; threads that are cancelled in a call end after it.
+ * test_returns.c - callbacks, hooks, visitors, executors and the function of htw_set_log() return. What does not
+ * ends the process, and says what it was; threads that are cancelled in a call end after it.
  */
 /* holds: scheduler-22 */
-#include "../../support/leaving.h"
+#include "../../../src/base/assert.h"
+#include "../../../src/base/log.h"
+#include "../../support/child.h"
+#include "../../support/throwing.h"
 #include "scheduler_fixture.h"
 
+#include <signal.h>
 #include <unistd.h>
+
+/* ---- ways to leave */
+
+static void leave_by_exit(void) {
+    pthread_exit(NULL);
+}
+
+static void leave_by_cancel(void) {
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+}
+
+static void (*const ways[])(void) = {
+    leave_by_exit,
+    leave_by_cancel,
+#ifdef HAVE_THROWING
+    throwing_throw,
+#endif
+};
+
+/* What the code of the scene calls. */
+static void (*leave)(void);
+
+/* A scene is played in a child of its own. */
+struct scene {
+    void (*play)(void);
+    const char *what;
+    bool is_not_cancelled; /* the thread cannot be, there */
+};
+
+static void *play(void *scene) {
+    ((const struct scene *)scene)->play();
+    return NULL;
+}
+
+static void call_play(void *scene) {
+    ((const struct scene *)scene)->play();
+}
+
+/* In the child: as a program whose thread catches what it can. */
+static void play_to_the_end(void *scene) {
+    pthread_t thread;
+#ifdef HAVE_THROWING
+    if (leave == throwing_throw)
+        throwing_catch(call_play, scene);
+#endif
+    if (pthread_create(&thread, NULL, play, scene) == 0)
+        pthread_join(thread, NULL);
+    (void)call_play;
+}
+
+static void assert_aborts(const struct scene *scene, bool is_named) {
+    char text[4096];
+    int ended = child_run(play_to_the_end, (void *)(uintptr_t)scene, text, sizeof(text));
+    if (ended != -SIGABRT || (is_named && strstr(text, scene->what) == NULL))
+        fail_msg("%s: ended by %d, and said: %s", scene->what, ended, text);
+}
+
+/* ---- code of the user that leaves */
 
 static void run_and_leave(void *arg, const struct htw_expiration *expiration) {
     (void)arg, (void)expiration;
@@ -30,6 +93,15 @@ static void visit_and_leave(void *context, const struct htw_unexpired *unexpired
 
 static void execute_and_leave(void *context, struct htw_task *const *tasks, size_t count) {
     (void)context, (void)tasks, (void)count;
+    leave();
+}
+
+/* It also receives the message about its own end. A thread that is being cancelled cannot leave again: it returns then,
+   and the library writes nothing. */
+static void receive_and_leave(enum htw_log_level level, const char *subsystem,
+                              const char *message) {
+    (void)level, (void)subsystem;
+    fputs(message, stderr);
     leave();
 }
 
@@ -90,6 +162,16 @@ static void in_executor(void) {
     htw_scheduler_advance(scheduler, 0);
 }
 
+static void in_report(void) {
+    htw_set_log(receive_and_leave);
+    htw__report(HTW_LOG_ERROR, "part", "news");
+}
+
+static void in_fatal(void) {
+    htw_set_log(receive_and_leave);
+    htw__fatal("it is wrong");
+}
+
 /* In a thread of the library. */
 static void in_worker(void) {
     struct htw_scheduler *scheduler = create(1, HTW_CLOCK_MANUAL, NULL);
@@ -110,6 +192,8 @@ static const struct scene scenes[] = {
     { in_visitor_of_stop, "a visitor", .is_not_cancelled = true },
     { in_visitor_of_group, "a visitor", .is_not_cancelled = false },
     { in_executor, "an executor", .is_not_cancelled = false },
+    { in_report, "the function of htw_set_log()", .is_not_cancelled = false },
+    { in_fatal, "htw: it is wrong\n", .is_not_cancelled = false },
 };
 
 static const struct scene threads[] = {
@@ -118,7 +202,12 @@ static const struct scene threads[] = {
 };
 
 UNIT_TEST(code_that_does_not_return_aborts_and_is_named) {
-    assert_all_abort(scenes, COUNT_OF(scenes));
+    for (size_t way = 0; way < COUNT_OF(ways); way++) {
+        leave = ways[way];
+        for (size_t i = 0; i < COUNT_OF(scenes); i++)
+            if (leave != leave_by_cancel || !scenes[i].is_not_cancelled)
+                assert_aborts(&scenes[i], true);
+    }
 }
 
 /* There an exception meets no handler, so C++ ends the program at once. */
@@ -127,7 +216,7 @@ UNIT_TEST(callback_that_does_not_return_in_a_thread_of_the_library_aborts) {
         leave = leave_by_exit;
         assert_aborts(&threads[i], true);
 #ifdef HAVE_THROWING
-        leave = leave_by_exception;
+        leave = throwing_throw;
         assert_aborts(&threads[i], false);
 #endif
     }
