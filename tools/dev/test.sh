@@ -357,7 +357,8 @@ verb_musl() {
         configure "musl-$kind" --cross-file packaging/cross/musl.ini -Dbuildtype=debugoptimized \
             -Dcheck_level=1 -Dwerror=true \
             "-Dc_args=-isystem$PWD/build/musl-include" "-Dc_link_args=$linked"
-        compile "musl-$kind"
+        # With -static not all: the shared library of the monitor cannot be linked to that of htw.
+        compile "musl-$kind" ${linked:+htw}
         run_foreign "musl-$kind"
     done
 }
