@@ -46,6 +46,7 @@ done </htw/tests
 for package in $ours; do
     dpkg-query -W "$package" >/htw/log || { echo "no test installs $package"; exit 1; }
 done
+[ -z "$(find /etc/systemd -name '*htw*')" ] || { echo 'a unit is enabled'; exit 1; }
 # shellcheck disable=SC2086
 quiet apt-get purge -y $ours
 left=$(find / -xdev -path /htw -prune -o -path /proc -prune -o -name '*htw*' \
