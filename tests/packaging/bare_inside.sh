@@ -44,7 +44,7 @@ bare_install() {
     for page in htw-cron htw-delay htw-draw htw-journal htw-relay htw-replay htw-serve htw-top; do
         quiet man -w 1 "$page"
     done
-    quiet env MANPAGER=cat man htw_schedule
+    quiet env MANPAGER=cat MANOPT='--nh --nj' man htw_schedule # words and blanks as written
     grep -q 'int htw_schedule(struct htw_scheduler' /htw/log || wrong man htw_schedule
     # shellcheck disable=SC2046 # words
     quiet gcc -std=c11 -g -o /htw/scheduler tests/detectors/scheduler.c $(pkg-config --cflags --libs htw) -pthread
@@ -59,7 +59,7 @@ bare_install() {
     quiet mine ./dev install /htw/mine/prefix
     grep -q '^dev: missing packages, and neither root nor sudo' /htw/log || wrong 'what is missing is not said'
     leaves_out 7
-    packages=$(sed -n 's/^left out: .*(Debian: \(.*\))/\1/p' /htw/log | tr ' ' '\n' | sort | xargs)
+    packages=$(sed -n 's/^left out: .*(Debian: \(.*\))/\1/p' /htw/log | tr ' ' '\n' | sort -u | xargs)
     [ "$packages" = "$optional" ] || wrong 'other packages than these'
     user_path=/usr/bin mine prefix/bin/htw top >/htw/log 2>&1 || true # root's htw-top is in /usr/local
     grep -qx 'htw top: the program htw-top is not installed' /htw/log || wrong htw top
