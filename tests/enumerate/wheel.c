@@ -1,77 +1,357 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wheel.c - every short history of a wheel, compared with the oracle after each step.
+ * wheel.c - every state of a small wheel, and every step from each, compared with the oracle.
  *
- *     enumerate_wheel DEPTH                              all that follow
- *     enumerate_wheel SIZE fifo|any START DEPTH          all histories of up to DEPTH steps
- *     enumerate_wheel SIZE fifo|any START DEPTH STEPS    one history, as a failure prints it
+ *     enumerate_wheel                                            all states of a few wheels
+ *     enumerate_wheel SIZE fifo|any START LEVELS TIMERS          all states of a wheel
+ *     enumerate_wheel SIZE fifo|any START LEVELS TIMERS STATE    one state, as a failure prints it
  *
- * From each state, each operation is tried: a timer is armed, moved or cancelled, for all ticks at
- * which something changes (the present one, the ends of windows); polls alone and in batches, within budgets;
- * memory is refused. Then the wheel is emptied in each way.
+ * A state is made from nothing: a clock, keys for any of the buckets, timers in any of these and in the lists of the
+ * wheel. All states that the invariants of wheel.c allow are made, whether a history leads there or not. From each, each
+ * operation is tried, with memory and without. It must do what it does to the oracle, and lead to a state that the
+ * invariants allow. So that holds after histories of any length, as long as no more timers are pending at once.
  *
- * THE SEARCH goes breadth first, so the first difference that it finds is a shortest one. A state is kept as its
- * path, one byte a step, and each history is played from its begin.
- *
- * SYMMETRY. One idle timer is like the other, so only the first is armed. Two histories that lead to
- * the same lists, keys and clocks have the same futures, so only the first is continued: see digest.c.
+ * What a state means is read from its lists: in which order its timers come out.
  */
 /* holds: wheel-2, wheel-5, wheel-6, wheel-7, wheel-8, wheel-9 */
-#include "../../src/wheel/state.h"
+#include "../../src/wheel/lists.h"
 #include "../support/history_compare.h"
-#include "digest.h"
-#include "states.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-enum { OPS_MAX = 96, DEPTH_MAX = 16, PATIENCE_S = 60 };
-
-/* In wheels up to this size, each step is followed by a check of all buckets; in larger ones, each
-   step to a new state. */
-enum { SMALL = 4 };
-
-/* The numbers of its operations, each of the list in the state before. */
-struct path {
-    uint8_t steps[DEPTH_MAX];
+enum {
+    TIMERS_MAX = 4,
+    LEVELS_MAX = 4,
+    CHOICES_MAX = 64,
+    OPS_MAX = 2048,
+    BLOCKS_MAX = LEVELS_MAX + 5,
+    PATIENCE_S = 60 /* of the processor, for a state */
 };
 
-struct frontier {
-    struct path *paths;
-    size_t count, capacity;
+/* The place of a timer that does not exist in this state. */
+static const unsigned NOWHERE = UINT32_MAX;
+
+static struct history_options options; /* `start`: the earliest clock */
+static unsigned levels;
+static unsigned period;        /* after so many ticks the clock is in the same slot of each level */
+static char name[64];          /* of these bounds */
+static struct history history; /* in the present state */
+static uint64_t state_count, step_count;
+
+/* ---- choices: the next state makes the last of them that has another value in another way */
+
+static uint8_t chosen[CHOICES_MAX], counts[CHOICES_MAX];
+static size_t choice, known; /* the next one; those before `known` are given */
+
+/* One of 0 .. count - 1. */
+static unsigned choose(unsigned count) {
+    if (choice == CHOICES_MAX || count == 0 || count > UINT8_MAX)
+        abort();
+    if (choice == known)
+        chosen[known++] = 0;
+    counts[choice] = (uint8_t)count;
+    return chosen[choice++];
+}
+
+/* False: that was the last state. */
+static bool choose_next(void) {
+    while (known > 0 && chosen[known - 1] + 1 == counts[known - 1])
+        known--;
+    if (known > 0)
+        chosen[known - 1]++;
+    return known > 0;
+}
+
+/* ---- in which order the timers of a wheel come out */
+
+struct place {
+    enum oracle_turn turn;
+    uint64_t deadline;
+    uint64_t rank; /* of equal deadlines the highest comes first */
+    uint32_t id;
 };
 
-static struct history_options options;
-static struct history history; /* the present one */
-static struct history_op ops[OPS_MAX];
-static size_t op_count;
+static struct place places[TIMERS_MAX];
+static size_t place_count;
 
-static char name[64]; /* of the search */
-static unsigned depth;
-static struct states states;
-static uint64_t histories;
+static void read_list(struct htw__timer_list list, enum oracle_turn turn, uint64_t rank) {
+    for (const struct htw__link *link = *list.head; link != list.end; link = link->_next) {
+        const struct htw_timer *timer = (const struct htw_timer *)(const void *)link;
+        if (place_count == TIMERS_MAX)
+            abort();
+        places[place_count++] =
+            (struct place) { turn, turn == ORACLE_WAITING ? timer->_deadline : 0, rank--,
+                             (uint32_t)(timer - history.timers) };
+    }
+}
 
-/* The history that is tried: one that crashes, or loops for ever, is printed. */
-static struct path trying;
-static unsigned trying_length;
-static struct history_op taken[DEPTH_MAX];
+static int compare_places(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    if (x->deadline != y->deadline)
+        return x->deadline < y->deadline ? -1 : 1;
+    return x->rank > y->rank ? -1 : 1;
+}
 
-/* ---- operations */
+/*
+ * `due` comes first. With strict FIFO the timers of a tick are in one ring of a bucket, and of two buckets that of the
+ * higher level comes first. While that at the top is being emptied, `due` has those of its timers that come last.
+ */
+static void read_order(void) {
+    const struct htw_wheel *wheel = history.wheel;
+    place_count = 0;
+    read_list(htw__list_of_ring(&wheel->due), wheel->emptying ? ORACLE_WAITING : ORACLE_DUE,
+              ((uint64_t)htw__delay_queue_top(&wheel->queue).id << 8) + 128);
+    read_list(htw__list_of_ring(&wheel->next_round), ORACLE_NEXT_ROUND, TIMERS_MAX);
+    read_list(htw__list_of_ring(&wheel->never), ORACLE_NEVER, TIMERS_MAX);
+    for (uint32_t id = 0; id < wheel->queue.capacity; id++)
+        for (uint32_t i = 0; i < htw__wheel_list_count(wheel, id >> wheel->bits); i++)
+            read_list(htw__wheel_list(wheel, id >> wheel->bits, id & wheel->mask, i),
+                      ORACLE_WAITING, ((uint64_t)id << 8) + 255);
+    qsort(places, place_count, sizeof(places[0]), compare_places);
+}
+
+/* In any order within a tick, `expected` may be another timer of that. If a batch was full, timers that had waited were
+   put into `due`. */
+static bool place_is_expected(const struct place *place, const struct oracle_entry *expected) {
+    const struct oracle_entry *entry = oracle_find(&history.oracle, place->id);
+    if (entry == NULL || entry->deadline != history.timers[place->id]._deadline)
+        return false;
+    bool was_put = place->turn == ORACLE_DUE && entry->turn == ORACLE_WAITING &&
+                   entry->deadline <= history.clock;
+    if (place->turn != entry->turn && !was_put)
+        return false;
+    bool is_alike = !options.strict && entry->turn == ORACLE_WAITING &&
+                    expected->turn == ORACLE_WAITING && entry->deadline == expected->deadline;
+    return entry == expected || is_alike;
+}
+
+static bool order_is_expected(void) {
+    read_order();
+    bool same = place_count == history.oracle.count;
+    for (size_t i = 0; same && i < place_count; i++)
+        same = place_is_expected(&places[i], &history.oracle.entries[i]);
+    return same || history_differ(&history, "the lists have another order than is expected");
+}
+
+/* ---- a state */
 
 static uint64_t later(uint64_t tick, uint64_t delay) {
     return delay > HTW_NEVER_TICK - 1 - tick ? HTW_NEVER_TICK - 1 : tick + delay;
 }
 
-/* The last tick in the window of a level whose buckets are 2^shift ticks wide. */
-static uint64_t window_end(uint32_t shift) {
-    uint64_t first = history.clock >> shift << shift; /* of the bucket in which the clock is */
-    return later(first, ((uint64_t)options.size << shift) - 1);
+static uint64_t last_of_bucket(uint64_t bucket, unsigned shift) {
+    return bucket < HTW_NEVER_TICK >> shift ? ((bucket + 1) << shift) - 1 : HTW_NEVER_TICK - 1;
 }
+
+/* The last tick that the levels hold. */
+static uint64_t last_of_window(void) {
+    const struct htw_wheel *wheel = history.wheel;
+    unsigned shift = wheel->levels[levels - 1].shift;
+    return last_of_bucket(later(wheel->clock >> shift, wheel->mask), shift);
+}
+
+/* The bucket in which the clock is, or one of the next, is queued under one of its ticks, or not queued. */
+static void choose_key(unsigned level, uint32_t offset) {
+    /* How many chains of the bucket were used; of 20 it has no more. */
+    static const uint32_t turns[] = { 1, 2, 20 };
+    struct htw_wheel *wheel = history.wheel;
+    uint64_t since =
+        wheel->inserted - 1 - (wheel->mask + 1) * (turns[(wheel->clock + offset) % 3] - 1);
+    unsigned shift = wheel->levels[level].shift;
+    uint64_t bucket = (wheel->clock >> shift) + offset;
+    uint64_t first = bucket << shift, last = last_of_bucket(bucket, shift);
+    /* No timer waits for tick 0. */
+    uint64_t earliest = wheel->clock + (!wheel->in_round || wheel->clock == 0);
+    if (first < earliest)
+        first = earliest;
+    if (bucket > HTW_NEVER_TICK >> shift || last < first)
+        return;
+    unsigned key = choose((unsigned)(last - first) + 2);
+    if (key > 0)
+        htw__delay_queue_lower(&wheel->queue,
+                               htw__wheel_bucket_id(wheel, level, (uint32_t)bucket & wheel->mask),
+                               first + key - 1, since);
+}
+
+/* Of two timers in a bucket, one is in the chain that was used first, the other in the one that was used last. */
+static void put_into_bucket(struct htw_timer *timer, uint32_t id) {
+    struct htw_wheel *wheel = history.wheel;
+    struct htw__bucket bucket = htw__wheel_bucket(wheel, id);
+    uint64_t key = htw__delay_queue_key(&wheel->queue, id);
+    unsigned shift = wheel->levels[htw__wheel_id_level(wheel, id)].shift;
+    uint64_t last = options.strict ? last_of_bucket(key >> shift, shift) : last_of_window();
+    bool is_older = (id + (uint32_t)(timer - history.timers)) % 2;
+    timer->_deadline = key + choose((unsigned)(last - key) + 1);
+    htw__wheel_set_location(wheel, timer, id);
+    htw__bucket_add(bucket.buckets, bucket.slot, timer->_deadline,
+                    is_older ? bucket.since : bucket.now - 1, &timer->_link, &wheel->nil);
+}
+
+static void put_into_list(struct htw_timer *timer, struct htw__link *ring, uint64_t deadline,
+                          uint32_t id) {
+    timer->_deadline = deadline;
+    htw__wheel_set_location(history.wheel, timer, id);
+    htw__ring_push_back(ring, &timer->_link);
+}
+
+/* From place `least` on: one timer is like the other, so two never change places. */
+static unsigned choose_place(struct htw_timer *timer, unsigned least) {
+    struct htw_wheel *wheel = history.wheel;
+    enum { IDLE, NEVER, DUE, OVERDUE, NEXT_ROUND, BUCKETS };
+    unsigned place = least + choose(BUCKETS + wheel->queue.capacity - least);
+    uint64_t clock = wheel->clock;
+    if (place == NEVER)
+        put_into_list(timer, &wheel->never, HTW_NEVER_TICK, HTW__ID_NEVER);
+    else if (place == DUE)
+        put_into_list(timer, &wheel->due, clock, HTW__ID_DUE);
+    else if (place == OVERDUE && clock > 0 && !wheel->emptying)
+        put_into_list(timer, &wheel->due, clock - 1, HTW__ID_DUE);
+    else if (place == NEXT_ROUND && wheel->in_round)
+        put_into_list(timer, &wheel->next_round, clock, HTW__ID_DUE);
+    else if (place >= BUCKETS &&
+             htw__delay_queue_key(&wheel->queue, place - BUCKETS) != HTW__DELAY_QUEUE_ABSENT)
+        put_into_bucket(timer, place - BUCKETS);
+    else if (place != IDLE)
+        return NOWHERE;
+    return place;
+}
+
+/* Tells the oracle which timers there are. htw_wheel_next() may answer any key. */
+static void expect(void) {
+    struct htw_wheel *wheel = history.wheel;
+    read_order();
+    for (size_t i = 0; i < place_count; i++) {
+        const struct htw_timer *timer = &history.timers[places[i].id];
+        bool waits = places[i].turn == ORACLE_WAITING;
+        oracle_arm(&history.oracle, places[i].id, timer->_deadline,
+                   waits ? timer->_deadline - 1 : wheel->clock,
+                   places[i].turn == ORACLE_NEXT_ROUND);
+        history.deadlines[places[i].id] = timer->_deadline;
+    }
+    wheel->expired = wheel->inserted - wheel->drained - place_count;
+    history.expected = history_read_stats(&history);
+    history.longest = place_count;
+    history.in_round = wheel->in_round;
+    history.reserved = wheel->reach;
+    history.left_count = history.left_capacity = wheel->queue.capacity;
+    history.left = realloc(history.left, history.left_count * sizeof(*history.left));
+    if (history.left == NULL)
+        abort();
+    memcpy(history.left, wheel->queue.keys, history.left_count * sizeof(*history.left));
+}
+
+/* Makes the state of the choices. False: there is no such state. */
+static bool make(void) {
+    struct history_options present = options;
+    choice = 0;
+    present.start += choose(period);
+    if (!history_open(&history, &present))
+        abort();
+    struct htw_wheel *wheel = history.wheel;
+    if (htw_wheel_reserve(wheel, wheel->levels[levels - 1].reach) != 0)
+        abort();
+    wheel->inserted = 1024 + present.start % options.size;
+    wheel->drained = present.start % 64;
+    wheel->in_round = choose(2);
+    for (unsigned level = 0; level < levels; level++)
+        for (uint32_t offset = 0; offset < options.size; offset++)
+            choose_key(level, offset);
+    struct htw__delay_queue_entry top = htw__delay_queue_top(&wheel->queue);
+    wheel->fetched = options.strict && choose(2) ? later(wheel->clock, 8) : 0;
+    wheel->emptying =
+        options.strict && top.key == wheel->clock && top.id > wheel->mask && choose(2);
+    unsigned place = 0;
+    for (unsigned timer = 0; timer < options.timers && place != NOWHERE; timer++)
+        place = choose_place(&history.timers[timer], place);
+    if (place == NOWHERE)
+        return false;
+    expect();
+    return true;
+}
+
+/* Whether `make()` could make the state that a step has led to, but for more levels. */
+static bool is_allowed(void) {
+    const struct htw_wheel *wheel = history.wheel;
+    struct htw__delay_queue_entry top = htw__delay_queue_top(&wheel->queue);
+    if (!history_compare_all(&history) || !order_is_expected())
+        return false;
+    if (!wheel->emptying)
+        return true;
+    bool allowed =
+        wheel->strict_fifo && wheel->in_round && top.key == wheel->clock && top.id > wheel->mask;
+    struct htw__timer_list due = htw__list_of_ring(&wheel->due);
+    for (struct htw__link *link = *due.head; link != due.end; link = link->_next)
+        allowed &= htw__timer_of(link)->_deadline == wheel->clock;
+    return allowed || history_differ(&history, "the bucket at the top is not being emptied");
+}
+
+/* ---- the present state is kept, and comes back after each step */
+
+struct block {
+    void *memory;
+    size_t size;
+    char *copy;
+};
+
+static struct block blocks[BLOCKS_MAX];
+static size_t block_count;
+
+static void keep_block(void *memory, size_t size) {
+    struct block *block = &blocks[block_count++];
+    if (block_count > BLOCKS_MAX)
+        abort();
+    *block = (struct block) { memory, size, realloc(block->copy, size) };
+    if (block->copy == NULL)
+        abort();
+    memcpy(block->copy, memory, size);
+}
+
+static void keep(void) {
+    struct htw_wheel *wheel = history.wheel;
+    block_count = 0;
+    keep_block(&history, sizeof(history));
+    keep_block(history.oracle.entries, options.timers * sizeof(*history.oracle.entries));
+    keep_block(history.deadlines, options.timers * sizeof(*history.deadlines));
+    keep_block(history.timers, options.timers * sizeof(*history.timers));
+    keep_block(wheel, sizeof(*wheel));
+    size_t queue = htw__delay_queue_memory(&wheel->queue);
+    keep_block(wheel->queue.keys, queue);
+    for (unsigned level = 0; level < levels; level++)
+        keep_block(wheel->levels[level].buckets.lists,
+                   htw__buckets_bytes(&wheel->levels[level].buckets));
+}
+
+static bool has_changed(void) {
+    for (size_t i = 3; i < block_count; i++)
+        if (memcmp(blocks[i].memory, blocks[i].copy, blocks[i].size) != 0)
+            return true;
+    return false;
+}
+
+static void come_back(void) {
+    const struct history *kept = (const struct history *)(const void *)blocks[0].copy;
+    if (history.memory.calls != kept->memory.calls || history.left != kept->left) {
+        history_close(&history);
+        make();
+        keep();
+        return;
+    }
+    for (size_t i = 0; i < block_count; i++)
+        memcpy(blocks[i].memory, blocks[i].copy, blocks[i].size);
+}
+
+/* ---- steps */
+
+static struct history_op ops[OPS_MAX];
+static size_t op_count;
 
 static void append(struct history_op op) {
     if (op_count == OPS_MAX)
@@ -79,145 +359,49 @@ static void append(struct history_op op) {
     ops[op_count++] = op;
 }
 
-static void append_arm(uint32_t timer, uint64_t tick) {
-    for (size_t i = op_count; i-- > 0 && ops[i].timer == timer;)
-        if (ops[i].tick == tick)
-            return;
-    append((struct history_op) { .kind = HISTORY_SCHEDULE, .timer = timer, .tick = tick });
+static void append_polls(uint64_t now) {
+    append((struct history_op) { .kind = HISTORY_POLL, .tick = now });
+    for (size_t max = 1; max <= 2; max++)
+        for (size_t budget = 0; budget <= 2; budget++)
+            append((struct history_op) {
+                .kind = HISTORY_BATCH, .tick = now, .max = max, .budget = budget });
 }
 
-/* A timer is armed or moved: at the ends of the windows, to two ticks of one bucket of levels 1 and 2, and to
-   the tick of each other timer. */
-static void append_arms(uint32_t timer) {
-    uint64_t size = options.size, clock = history.clock;
-    uint32_t bits = history.wheel->bits;
-    uint64_t near_end = window_end(bits);
-    uint64_t far_end = window_end(2 * bits);
-    const uint64_t ticks[] = { clock,
-                               later(clock, 1),
-                               later(clock, size - 1),
-                               later(clock, size),
-                               later(clock, size + 1),
-                               near_end,
-                               later(near_end, 1),
-                               later(near_end, 2),
-                               far_end,
-                               later(far_end, 1),
-                               HTW_NEVER_TICK };
-    for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++)
-        append_arm(timer, ticks[i]);
-    for (size_t i = 0; i < history.oracle.count; i++)
-        append_arm(timer, history.oracle.entries[i].deadline);
-}
-
-static void append_polls(void) {
-    uint64_t clock = history.clock, size = options.size;
-    uint64_t earliest = oracle_earliest(&history.oracle);
-    const uint64_t nows[] = { clock, later(clock, 1),
-                              earliest == HTW_NEVER_TICK ? later(clock, size * size) : earliest,
-                              HTW_NEVER_TICK };
-    for (size_t i = 0; i < sizeof(nows) / sizeof(nows[0]); i++) {
-        append((struct history_op) { .kind = HISTORY_POLL, .tick = nows[i] });
-        for (size_t max = 1; max <= 2; max++)
-            for (size_t budget = 0; budget <= 2; budget++)
-                append((struct history_op) {
-                    .kind = HISTORY_BATCH, .tick = nows[i], .max = max, .budget = budget });
-    }
-    append((struct history_op) { .kind = HISTORY_POLL, .tick = later(clock, size) });
-    if (clock == 0)
-        return;
-    append((struct history_op) { .kind = HISTORY_POLL, .tick = clock - 1 });
-    append((struct history_op) { .kind = HISTORY_BATCH, .tick = clock - 1, .max = 1 });
-}
-
-/* From the first or the second allocation on, all are refused, until that is taken back. A level takes two. */
-static void append_refusals(void) {
-    bool is_refusing = history.memory.fail_at != 0;
-    for (size_t nth = is_refusing ? 0 : 1; nth <= (is_refusing ? 0 : 2); nth++)
-        append((struct history_op) { .kind = HISTORY_REFUSE, .max = nth, .budget = 1 });
-}
-
-/* All that is worth trying in a state. */
-static void list_operations(void) {
-    uint64_t clock = history.clock, size = options.size;
-    bool idle_was_tried = false;
+/* Each call, to all ticks that the levels hold and to the first behind them. */
+static void list_steps(void) {
+    uint64_t first = history.clock == 0 ? 0 : history.clock - 1, last = later(last_of_window(), 2);
     op_count = 0;
-    for (uint32_t timer = 0; timer < TIMERS; timer++) {
+    bool idle_was_tried = false;
+    for (uint32_t timer = 0; timer < options.timers; timer++) {
         bool pending = htw_timer_is_pending(&history.timers[timer]);
         if (!pending && idle_was_tried)
             continue;
         idle_was_tried |= !pending;
-        append_arms(timer);
-        if (pending)
-            append((struct history_op) { .kind = HISTORY_CANCEL, .timer = timer });
-        else
-            append((struct history_op) { .kind = HISTORY_WITHIN,
-                                         .timer = timer,
-                                         .tick = later(clock, 1),
-                                         .latest = later(clock, size + 1) });
+        for (uint64_t tick = first; tick <= last; tick++)
+            append((struct history_op) { .kind = HISTORY_SCHEDULE, .timer = timer, .tick = tick });
+        append((struct history_op) {
+            .kind = HISTORY_SCHEDULE, .timer = timer, .tick = HTW_NEVER_TICK });
+        append((struct history_op) { .kind = HISTORY_CANCEL, .timer = timer });
     }
-    append_polls();
+    for (uint64_t tick = first; tick <= last; tick++)
+        append_polls(tick);
+    append_polls(HTW_NEVER_TICK);
     append((struct history_op) { .kind = HISTORY_NEXT });
     append((struct history_op) { .kind = HISTORY_DRAIN });
-    append((struct history_op) { .kind = HISTORY_RESERVE, .tick = size * size });
-    append_refusals();
+    append((struct history_op) { .kind = HISTORY_RESERVE, .tick = 2 * options.size });
 }
 
-/* ---- one history */
-
-/*
- * htw_wheel_next() may return a tick that a timer was taken from, and so the history keeps these. It returns
- * keys of the delay queue. A key is the deadline of a timer that was inserted under it, so a tick that is no key
- * becomes one only by another timer; only those that are keys are kept.
- */
-static void trim_left(void) {
-    const struct htw__delay_queue *queue = &history.wheel->queue;
-    size_t kept = 0;
-    for (size_t i = 0; i < history.left_count; i++) {
-        bool is_key = false, is_known = false;
-        for (uint32_t id = 0; id < queue->capacity && !is_key; id++)
-            is_key = htw__delay_queue_key(queue, id) == history.left[i];
-        for (size_t k = 0; k < kept; k++)
-            is_known |= history.left[k] == history.left[i];
-        if (is_key && !is_known)
-            history.left[kept++] = history.left[i];
-    }
-    history.left_count = kept;
-}
-
-/* The next step of the history that is tried. */
-static bool take_step(unsigned step) {
-    taken[step] = ops[trying.steps[step]];
-    history.steps = 0; /* what is compared now and then is compared by visit() */
-    bool same = history_run(&history, &taken[step]);
-    trim_left();
-    return same;
-}
-
-/* From its begin to the state before its last step, and lists what may follow. */
-static void play(unsigned length) {
-    history_close(&history);
-    if (!history_open(&history, &options))
-        abort();
-    list_operations();
-    for (unsigned step = 0; step < length; step++) {
-        if (!take_step(step))
-            abort(); /* it was the same before */
-        list_operations();
-    }
-}
+static struct history_op taking;
 
 /* Says what differs, and how to see it again. Always false. */
-static bool report(const char *end) {
-    printf("enumerate: a difference: %s\n", history.message);
-    for (unsigned step = 0; step < trying_length; step++) {
-        char text[128];
-        history_describe(&taken[step], text, sizeof(text));
-        printf("enumerate:   %s\n", text);
-    }
-    printf("enumerate:   %s\nenumerate: again: ./dev enumerate %s %u ", end, name, depth);
-    for (unsigned step = 0; step < trying_length; step++)
-        printf("%u%s", trying.steps[step], step + 1 < trying_length ? "," : "\n");
+static bool report(void) {
+    char text[128];
+    history_describe(&taking, text, sizeof(text));
+    printf("enumerate: a difference: %s\nenumerate:   %s\n", history.message, text);
+    htw_wheel_dump(history.wheel, stdout);
+    printf("enumerate: again: ./dev enumerate wheel %s ", name);
+    for (size_t i = 0; i < known; i++)
+        printf("%u%s", chosen[i], i + 1 < known ? "," : "\n");
     fflush(stdout);
     return false;
 }
@@ -225,176 +409,112 @@ static bool report(const char *end) {
 static void on_crash(int number) {
     signal(number, SIG_DFL);
     printf("enumerate: signal %d\n", number);
-    report("");
+    report();
     _exit(1);
 }
 
-/* ---- the search */
-
-static void push(struct frontier *frontier, const struct path *path) {
-    if (frontier->count == frontier->capacity) {
-        frontier->capacity = frontier->capacity * 2 + 1024;
-        frontier->paths = realloc(frontier->paths, frontier->capacity * sizeof(*frontier->paths));
-        if (frontier->paths == NULL)
-            abort();
-    }
-    frontier->paths[frontier->count++] = *path;
-}
-
-/* Brings the history to its end, in each way if it is not one of the longest. */
-static bool finish(void) {
-    static const char *const ends[HISTORY_ENDS] = { "poll", "drain", "destroy" };
-    for (unsigned end = 0; end < (trying_length < depth ? HISTORY_ENDS : 1); end++) {
-        if (end > 0)
-            play(trying_length);
-        history.steps = 0;
-        if (!history_finish(&history, (enum history_end)end))
-            return report(ends[end]);
+/* `refused`: which allocation is, and all behind it; 0: none. */
+static bool take_step(const struct history_op *op, size_t refused) {
+    taking = *op;
+    step_count++;
+    if (refused > 0)
+        failing_allocator_fail(&history.memory, refused, true);
+    history.steps = 0; /* what is compared now and then is compared by is_allowed() */
+    if (!history_run(&history, op) || !is_allowed())
+        return report();
+    if (op->kind == HISTORY_BATCH && history.in_round && !has_changed()) {
+        history_differ(&history, "HTW_MORE though nothing has changed");
+        return report();
     }
     return true;
 }
 
-/* Plays the history that is tried, and compares the state behind its last step; `next` receives it if it is new. Returns
-   how many operations its last step was chosen from; 0: a difference. */
-static size_t try_history(struct frontier *next) {
-    unsigned last = trying_length - 1;
-    uint64_t before = 0, after = 0;
-    play(last);
-    size_t count = op_count;
-    histories++;
-    bool is_batch = ops[trying.steps[last]].kind == HISTORY_BATCH;
-    if (is_batch)
-        (void)digest_state(&history, depth - trying_length, &before);
-    bool same = take_step(last);
-    if (same && !digest_state(&history, depth - trying_length, &after))
-        same = history_differ(&history, "a timer is lost, or in a wrong list");
-    /* Otherwise the caller calls for ever. */
-    if (same && is_batch && history.in_round && after == before)
-        same = history_differ(&history, "HTW_MORE though nothing has changed");
-    bool is_new = same && states_insert(&states, after);
-    if (!same || ((is_new || options.size <= SMALL) && !history_compare_all(&history)))
-        return report("");
-    if (is_new && trying_length < depth)
-        push(next, &trying);
-    return is_new && !finish() ? 0 : count;
-}
-
-/* Tries each operation after a history of `length` operations. */
-static bool extend(const struct path *path, unsigned length, struct frontier *next) {
-    size_t count = 1;
-    alarm(PATIENCE_S);
-    trying = *path;
-    trying_length = length + 1;
-    for (size_t i = 0; i < count; i++) {
-        trying.steps[length] = (uint8_t)i;
-        count = try_history(next);
+static bool try_state(void) {
+    static const struct itimerval patience = { .it_value = { .tv_sec = PATIENCE_S } };
+    state_count++;
+    taking = (struct history_op) { .kind = HISTORY_KINDS };
+    setitimer(ITIMER_VIRTUAL, &patience, NULL);
+    if (!is_allowed())
+        return report();
+    keep();
+    list_steps();
+    for (size_t i = 0; i < op_count; i++) {
+        size_t calls = history.memory.calls;
+        if (!take_step(&ops[i], 0))
+            return false;
+        calls = history.memory.calls - calls;
+        come_back();
+        for (size_t refused = 1; refused <= calls && refused <= 2; refused++) {
+            if (!take_step(&ops[i], refused))
+                return false;
+            come_back();
+        }
     }
-    return count > 0;
+    return history_finish(&history, HISTORY_END_DESTROY) || report();
 }
 
-/* Of the processor, so that other processes do not count. */
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static bool search(void) {
-    struct frontier now = { NULL, 0, 0 };
-    double begun = seconds();
+static bool try_all_states(void) {
     bool same = true;
-    histories = 0;
-    push(&now, &(struct path) { { 0 } });
-    for (unsigned length = 0; same && length < depth; length++) {
-        struct frontier next = { NULL, 0, 0 };
-        for (size_t i = 0; same && i < now.count; i++)
-            same = extend(&now.paths[i], length, &next);
-        free(now.paths);
-        now = next;
-        printf("enumerate: %s: depth %u, %s%zu states, %" PRIu64
-               " histories, %.1f s, %u differences\n",
-               name, length + 1, states.is_full ? "at most " : "", states.count, histories,
-               seconds() - begun, !same);
-        fflush(stdout);
-    }
-    free(now.paths);
-    states_fini(&states);
-    return same;
-}
-
-/* The history of the numbers that a failure prints. */
-static bool try_again(const char *numbers) {
-    struct frontier none = { NULL, 0, 0 };
-    for (char *rest; trying_length < depth && *numbers != '\0'; numbers = rest + (*rest == ','))
-        trying.steps[trying_length++] = (uint8_t)strtoul(numbers, &rest, 10);
-    bool same = try_history(&none) > 0;
-    printf("enumerate: %s\n", same ? "no difference" : history.message);
-    free(none.paths);
-    states_fini(&states);
+    state_count = step_count = 0;
+    known = 0;
+    do {
+        if (make())
+            same = try_state();
+        history_close(&history);
+    } while (same && choose_next());
+    printf("enumerate: wheel %s: %" PRIu64 " states, %" PRIu64 " steps, %u differences\n", name,
+           state_count, step_count, !same);
+    fflush(stdout);
     return same;
 }
 
 /* ---- the wheels */
 
-static const char *const starts[] = { "zero", "wrap", "high", "end", "last" };
-enum { STARTS = sizeof(starts) / sizeof(starts[0]) };
-
-/* "wrap": two ticks before levels 0 to 2 go round; "high": before all levels do, whatever the size. "end": the
-   end of the window of level 1 is near the last tick; "last": that of level 0. */
-static uint64_t tick_of(size_t start, uint64_t size) {
-    const uint64_t ticks[STARTS] = { 0, size * size * size - 2, (UINT64_C(1) << 60) - 2,
-                                     HTW_NEVER_TICK - 1 - (size * size + 1),
-                                     HTW_NEVER_TICK - 1 - size };
-    return ticks[start];
-}
-
-static void set_options(uint32_t size, bool strict, size_t start) {
-    options = (struct history_options) { .size = size,
-                                         .strict = strict,
-                                         .start = tick_of(start, size),
-                                         .timers = TIMERS,
+/* False: not such bounds. */
+static bool set_bounds(const char *const words[]) {
+    options = (struct history_options) { .size = (uint32_t)atoi(words[0]),
+                                         .strict = strcmp(words[1], "fifo") == 0,
+                                         .timers = (uint32_t)atoi(words[4]),
                                          .check_every = UINT32_MAX };
-    snprintf(name, sizeof(name), "wheel %u %s %s", size, strict ? "fifo" : "any", starts[start]);
+    levels = (unsigned)atoi(words[3]);
+    period = 1;
+    for (unsigned level = 0; level < levels; level++)
+        period *= options.size;
+    snprintf(name, sizeof(name), "%s %s %s %s %s", words[0], words[1], words[2], words[3],
+             words[4]);
+    if (strcmp(words[2], "high") == 0)
+        options.start = UINT64_C(1) << 60;
+    else if (strcmp(words[2], "last") == 0)
+        options.start = HTW_NEVER_TICK - period;
+    return (options.size == 2 || options.size == 4) && levels >= 1 && levels <= LEVELS_MAX &&
+           options.timers >= 1 && options.timers <= TIMERS_MAX;
 }
 
-static bool search_all(void) {
-    static const uint32_t sizes[] = { 2, 4, 16, 64 };
-    bool same = true;
-    for (size_t i = 0; same && i < 4 * STARTS * 2; i++) {
-        set_options(sizes[i % 4], i / 4 % 2 != 0, i / 8);
-        same = search();
-    }
+static bool try_again(const char *numbers) {
+    for (char *rest; known < CHOICES_MAX && *numbers != '\0'; numbers = rest + (*rest == ','))
+        chosen[known++] = (uint8_t)strtoul(numbers, &rest, 10);
+    bool same = make() && try_state();
+    history_close(&history);
     return same;
 }
 
-static size_t start_of(const char *text) {
-    size_t start = 0;
-    while (start < STARTS && strcmp(text, starts[start]) != 0)
-        start++;
-    return start;
-}
-
-static void watch_for_crashes(void) {
-    static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM };
+int main(int argc, char *argv[]) {
+    static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGVTALRM };
+    static const char *const quick[][5] = { { "2", "any", "zero", "2", "2" },
+                                            { "2", "fifo", "last", "2", "2" },
+                                            { "4", "any", "last", "1", "2" },
+                                            { "4", "fifo", "high", "1", "2" } };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         signal(numbers[i], on_crash);
-}
-
-int main(int argc, char *argv[]) {
-    bool is_all = argc == 2;
-    uint32_t size = argc < 5 ? 0 : (uint32_t)strtoul(argv[1], NULL, 10);
-    size_t start = argc < 5 ? STARTS : start_of(argv[3]);
-    depth = argc < 2 ? 0 : (unsigned)strtoul(argv[is_all ? 1 : argc < 5 ? 0 : 4], NULL, 10);
-    if (depth == 0 || depth > DEPTH_MAX || argc > 6 ||
-        (!is_all && (size < 2 || size > 1024 || (size & (size - 1)) != 0 || start == STARTS))) {
+    bool same = true;
+    for (size_t i = 0; argc == 1 && same && i < sizeof(quick) / sizeof(quick[0]); i++)
+        same = set_bounds(quick[i]) && try_all_states();
+    if (argc > 1 && ((argc != 6 && argc != 7) || !set_bounds((const char *const *)&argv[1]))) {
         fprintf(stderr,
-                "usage: enumerate_wheel DEPTH\n"
-                "       enumerate_wheel SIZE fifo|any zero|wrap|high|end|last DEPTH [STEPS]\n");
+                "usage: enumerate_wheel [2|4 any|fifo zero|high|last LEVELS TIMERS [STATE]]\n");
         return 2;
     }
-    watch_for_crashes();
-    if (is_all)
-        return search_all() ? 0 : 1;
-    set_options(size, strcmp(argv[2], "fifo") == 0, start);
-    return (argc == 6 ? try_again(argv[5]) : search()) ? 0 : 1;
+    if (argc > 1)
+        same = argc == 7 ? try_again(argv[6]) : try_all_states();
+    return same ? 0 : 1;
 }

@@ -37,8 +37,8 @@ help_test() {
                     is run. For Windows also by mingw-w64, and with CMake; then the tests run in Wine
   port windows --quick
                     the unit tests alone, without zig
-  enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | journal DEPTH [--quick]]
-                    every short history (tests/enumerate)
+  enumerate [wheel 2|4 any|fifo zero|high|last LEVELS TIMERS | journal DEPTH [--quick]]
+                    each step from each state of small wheels, short histories of a journal (tests/enumerate)
   oracle            calendars over 50 years beside Python's zoneinfo
   detectors         programs of users under ThreadSanitizer, helgrind and DRD; the script for gdb
 END
@@ -215,7 +215,7 @@ verb_soak() {
     "$python" tests/soak/soak.py build/soak --minutes "$minutes" "$@"
 }
 
-# One search a core at a time; each prints a line for each depth.
+# One wheel a core at a time.
 verb_enumerate() {
     need "$test_packages"
     configure enumerate -Dbuildtype=release -Dexamples=false -Drelay=disabled
@@ -229,11 +229,10 @@ verb_enumerate() {
         ;;
     esac
     ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_journal
-    for start in wrap end zero high last; do
-        for order in fifo any; do
-            for size in 4 2 64 16; do
-                echo "$size $order $start ${1:-6}"
-            done
+    for start in zero high last; do
+        for bounds in '2 3 1' '2 2 3' '4 1 4'; do
+            echo "${bounds%% *} any $start ${bounds#* }"
+            echo "${bounds%% *} fifo $start ${bounds#* }"
         done
     done | xargs -P "$(nproc)" -L 1 build/enumerate/tests/enumerate_wheel
     build/enumerate/tests/enumerate_journal 3
