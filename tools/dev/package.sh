@@ -33,9 +33,9 @@ verb_docs() {
 }
 
 # Tags of lintian that concern an upload to Debian alone: there is no bug that asks for the package, its
-# tarball holds debian/ as well, and where the sources come from is not written down.
+# tarball holds debian/ as well, where the sources come from is not written down, and the manual is in no package of its own.
 lintian_exceptions=initial-upload-closes-no-bugs,no-debian-changes,debian-watch-file-is-missing
-lintian_exceptions=$lintian_exceptions,no-homepage-field
+lintian_exceptions=$lintian_exceptions,no-homepage-field,arch-dep-package-has-big-usr-share
 
 # make_packages FOLDER KIND [EXCEPT]...: builds the packages of a kind of dpkg-buildpackage, and tests them, except by those
 # tests.
