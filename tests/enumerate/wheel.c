@@ -81,8 +81,8 @@ static struct place places[TIMERS_MAX];
 static size_t place_count;
 
 static void read_list(struct htw__timer_list list, enum oracle_turn turn, uint64_t rank) {
-    for (const struct htw__link *link = *list.head; link != list.end; link = link->_next) {
-        const struct htw_timer *timer = (const struct htw_timer *)(const void *)link;
+    for (struct htw__link *link = *list.head; link != list.end; link = link->_next) {
+        const struct htw_timer *timer = htw__timer_of(link);
         if (place_count == TIMERS_MAX)
             abort();
         places[place_count++] =
@@ -111,10 +111,12 @@ static void read_order(void) {
               ((uint64_t)htw__delay_queue_top(&wheel->queue).id << 8) + 128);
     read_list(htw__list_of_ring(&wheel->next_round), ORACLE_NEXT_ROUND, TIMERS_MAX);
     read_list(htw__list_of_ring(&wheel->never), ORACLE_NEVER, TIMERS_MAX);
-    for (uint32_t id = 0; id < wheel->queue.capacity; id++)
-        for (uint32_t i = 0; i < htw__wheel_list_count(wheel, id >> wheel->bits); i++)
-            read_list(htw__wheel_list(wheel, id >> wheel->bits, id & wheel->mask, i),
-                      ORACLE_WAITING, ((uint64_t)id << 8) + 255);
+    for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
+        unsigned level = htw__wheel_id_level(wheel, id);
+        for (uint32_t i = 0; i < htw__wheel_list_count(wheel, level); i++)
+            read_list(htw__wheel_list(wheel, level, id & wheel->mask, i), ORACLE_WAITING,
+                      ((uint64_t)id << 8) + 255);
+    }
     qsort(places, place_count, sizeof(places[0]), compare_places);
 }
 
@@ -241,8 +243,10 @@ static void expect(void) {
     history.longest = place_count;
     history.in_round = wheel->in_round;
     history.reserved = wheel->reach;
-    history.left_count = history.left_capacity = wheel->queue.capacity;
-    history.left = realloc(history.left, history.left_count * sizeof(*history.left));
+    history.left_count = wheel->queue.capacity;
+    /* One more, for the tick that a step takes a timer from. */
+    history.left_capacity = history.left_count + 1;
+    history.left = realloc(history.left, history.left_capacity * sizeof(*history.left));
     if (history.left == NULL)
         abort();
     memcpy(history.left, wheel->queue.keys, history.left_count * sizeof(*history.left));
@@ -329,6 +333,7 @@ static void keep(void) {
                    htw__buckets_bytes(&wheel->levels[level].buckets));
 }
 
+/* Whether the timers or the wheel have; the blocks before these are what is expected. */
 static bool has_changed(void) {
     for (size_t i = 3; i < block_count; i++)
         if (memcmp(blocks[i].memory, blocks[i].copy, blocks[i].size) != 0)
@@ -382,6 +387,10 @@ static void list_steps(void) {
         append((struct history_op) {
             .kind = HISTORY_SCHEDULE, .timer = timer, .tick = HTW_NEVER_TICK });
         append((struct history_op) { .kind = HISTORY_CANCEL, .timer = timer });
+        append((struct history_op) { .kind = HISTORY_WITHIN,
+                                     .timer = timer,
+                                     .tick = later(history.clock, 1),
+                                     .latest = later(history.clock, options.size + 1) });
     }
     for (uint64_t tick = first; tick <= last; tick++)
         append_polls(tick);
