@@ -21,7 +21,7 @@ cp "$xxhash" "$csrc"
 cp "$root"/include/htw/*.h "$csrc/include/htw"
 mkdir "$csrc/src"
 cp "$root/src/sources.txt" "$csrc/src"
-for folder in $(sed -n 's,^\(.*\)/.*\.c$,\1,p' "$root/src/sources.txt" | uniq) calendar journal; do
+for folder in $(sed -n 's,^\(.*\)/.*\.c$,\1,p' "$root/src/sources.txt" | uniq) $(cd "$root/src" && find calendar journal -type d); do
     mkdir -p "$csrc/src/$folder"
     cp "$root/src/$folder"/*.[ch]* "$csrc/src/$folder"
 done
