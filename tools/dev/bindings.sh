@@ -168,7 +168,7 @@ verb_rust() {
         need "$rust_test_packages valgrind"
         export HTW_HISTORIES=2
         rust_test --tests --config "target.'cfg(unix)'.runner = [
-            'valgrind', '--quiet', '--error-exitcode=1', '--leak-check=full']" "$@"
+            'valgrind', '--quiet', '--error-exitcode=1', '--leak-check=full', '--suppressions=$PWD/packaging/debug/valgrind.supp']" "$@"
         ;;
     package) rust_package ;;
     bench) rust_bench ;;
