@@ -36,7 +36,7 @@ need_layer() {
     case $1 in
     calendar) need "$calendar_packages" ;;
     journal) need "$journal_bench_packages" ;;
-    relay) need "$bench_packages $relay_packages $kafka_packages" ;;
+    relay) need "$bench_packages $relay_packages $jvm_packages" ;;
     serve) need "$bench_packages $journal_packages beanstalkd" ;;
     *)
         case " $* " in *' --in-c '*) return ;; esac

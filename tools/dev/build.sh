@@ -18,9 +18,9 @@ END
 }
 
 verb_setup() {
-    need "$lint_packages $analyze_packages $fuzz_packages $valgrind_packages $detector_packages $coverage_packages $proof_packages $jemalloc_packages $demo_packages $journal_bench_packages $jvm_packages $go_packages"
-    need "$docs_packages $replay_packages $serve_packages $musl_packages $python_package_packages $deb_packages $dist_packages"
-    need "$rust_test_packages $rust_package_packages $rust_bench_packages"
+    # Each list of common.sh but that of tokio, whose packages replace others.
+    lists=$(sed -n '/^tokio/!s/^\([a-z_]*_packages\)=.*/ $\1/p' tools/dev/common.sh | tr -d '\n')
+    eval "need \"$lists\""
     # shellcheck disable=SC2086 # a list of words
     need_cross $architectures
 }

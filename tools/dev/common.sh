@@ -14,11 +14,10 @@ test_packages="$build_packages $calendar_packages $journal_packages $relay_packa
 replay_packages='chromium chromium-driver python3-selenium'
 serve_packages='beanstalkd netcat-openbsd php-cli php-pda-pheanstalk'
 serve_demo_packages="$build_packages $journal_packages libmicrohttpd-dev python3"
-kafka_packages='python3 default-jdk-headless maven' # what starts a Kafka, and a consumer of its own library
 peer_packages='g++ libev-dev libevent-dev libboost-dev'
 bench_packages="$build_packages $peer_packages python3 gnuplot-nox"
 journal_bench_packages="$bench_packages $journal_packages redis-server libhiredis-dev"
-jvm_packages='default-jdk-headless maven'
+jvm_packages='default-jdk-headless maven' # they also start a Kafka, and a consumer of its own library
 go_packages='golang-go'
 tokio_packages='cargo-web rustc-web' # new enough for tokio; they replace cargo and rustc
 lint_packages="$test_packages clang clang-format shellcheck"
@@ -46,6 +45,8 @@ rust_test_packages="$rust_packages rustfmt rust-clippy bindgen libclang1-14 libc
 rust_package_packages="$build_packages $rust_packages binutils"
 rust_bench_packages="$rust_packages librust-tokio-dev librust-tokio-util-dev"
 cross_packages="$build_packages python3 qemu-user xz-utils"
+mingw_packages='gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64'
+recipe_packages='nix-bin ruby'
 musl_packages="$build_packages musl-tools linux-libc-dev xz-utils"
 
 say() {

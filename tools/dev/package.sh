@@ -96,7 +96,7 @@ verb_recipes() {
     place=$PWD/build/recipes
     [ -x "$place/bin/conan" ] || { /usr/bin/python3 -m venv "$place" && "$place/bin/pip" --quiet install 'conan>=2,<3'; }
     if [ "${1:-}" != --quick ]; then
-        need 'nix-bin ruby'
+        need "$recipe_packages"
         command -v npm >/dev/null || need npm
         [ -x "$place/bin/bazel" ] || (
             cd "$place" || exit 1

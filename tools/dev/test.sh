@@ -81,7 +81,7 @@ verb_test() {
     case ${1:-} in
     serve) need "$test_packages $serve_packages" ;;
     replay) need "$test_packages $replay_packages" ;;
-    relay) need "$test_packages $kafka_packages" ;;
+    relay) need "$test_packages $jvm_packages" ;;
     bare)
         need "$root_packages"
         shift
@@ -394,7 +394,7 @@ compile_for_msvc() {
 
 # The library by mingw-w64. Wine begins with an empty Windows of its own, and shows no window.
 port_mingw() {
-    need "$build_packages gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64 cmake clang"
+    need "$build_packages $mingw_packages cmake clang"
     need_foreign_cmocka
     other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
     export WINEPREFIX="$PWD/build/wine" WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
