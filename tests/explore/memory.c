@@ -22,12 +22,12 @@ static char *region, *next_block;
 
 /* Of eight bytes, as long as all accesses were to all eight; then of each byte. */
 struct cell {
-    unsigned run;
+    _Alignas(64) unsigned run; /* a cache line holds it */
     bool is_split, is_free;
     uint8_t writer;
-    uint32_t written;                                          /* the writer's step; 0: none */
-    uint32_t read[MACHINE_THREADS];                            /* plain */
-    uint32_t loaded[MACHINE_THREADS], stored[MACHINE_THREADS]; /* atomic */
+    uint16_t written;                                          /* the writer's step; 0: none */
+    uint16_t read[MACHINE_THREADS];                            /* plain */
+    uint16_t loaded[MACHINE_THREADS], stored[MACHINE_THREADS]; /* atomic */
 };
 
 extern char __data_start[], _end[]; /* of the program's variables */
@@ -107,7 +107,7 @@ static bool is_past(unsigned thread, uint32_t step) {
     return step <= machine_self->past.steps[thread];
 }
 
-static void check(const struct access *access, const uint32_t steps[], const char *other) {
+static void check(const struct access *access, const uint16_t steps[], const char *other) {
     for (unsigned i = 0; i < machine_thread_count; i++)
         if (!is_past(i, steps[i]))
             fail(access, other, i);
@@ -115,7 +115,7 @@ static void check(const struct access *access, const uint32_t steps[], const cha
 
 static void record(const struct access *access, struct cell *cell) {
     unsigned me = machine_self->number;
-    uint32_t step = machine_self->past.steps[me];
+    uint16_t step = (uint16_t)machine_self->past.steps[me];
     if (cell->is_free)
         fail(access, " release of its block", cell->writer);
     if (!is_past(cell->writer, cell->written))
