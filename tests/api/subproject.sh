@@ -24,7 +24,7 @@ quiet() {
 # builds OPTION PROGRAM... An htw that is installed must not come first.
 builds() {
     rm -rf build
-    quiet meson setup build --buildtype debug --wrap-mode nodownload --force-fallback-for htw "$1"
+    quiet meson setup build --buildtype plain --wrap-mode nodownload --force-fallback-for htw "$1"
     shift
     quiet ninja -C build "$@"
     for program; do

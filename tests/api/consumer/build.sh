@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Programs of this folder are built against the htw that pkg-config finds, with pkg-config alone, CMake and Meson, shared and static,
-# with each compiler that is there, and run: each has the version of htw.pc, and uses the libraries that it is meant to.
+# with each compiler of $COMPILERS that is there, and run: each has the version of htw.pc, and uses the libraries that it is meant to.
 # consumer.c and consumer.cc use libhtw, NAME.c the library NAME beside it. For tests/api/install.sh and debian/tests.
 # usage: build.sh PROGRAM...
 set -eu
@@ -10,8 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 exec 2>&1 # a compiler that warns fails no test of Debian
+: "${COMPILERS:=gcc/g++ clang/clang++}"
 version=$(pkg-config --modversion htw)
-soversion=${version%.*}
 folder=$(cd "$(pkg-config --variable=libdir htw)" && pwd)
 
 has() {
@@ -34,13 +34,13 @@ library_of() {
 runs() {
     [ "$("$1/$2.$3")" = "$version" ] || { echo "$2 is not of version $version"; exit 1; }
     wanted=''
-    [ "$3" = static ] || wanted=$(readlink -f "$folder/libhtw.so.$soversion" "$folder/lib$(library_of "$2").so.$soversion" | sort -u)
+    [ "$3" = static ] || wanted=$(readlink -f "$folder/libhtw.so.${version%.*}" "$folder/lib$(library_of "$2").so.${version%.*}" | sort -u)
     used=$(ldd "$1/$2.$3" | sed -n 's/^.*libhtw[^ ]* => \([^ ]*\) .*/\1/p' | xargs -r readlink -f | sort -u)
     [ "$used" = "$wanted" ] || { echo "$2, which is to be $3, uses: $used"; exit 1; }
 }
 
 # shellcheck disable=SC2046,SC2086 # words
-for compiler in gcc clang g++ clang++; do
+for compiler in $(echo "$COMPILERS" | tr / ' '); do
     has "$compiler" || continue
     for program; do
         case $compiler:$program in
@@ -60,7 +60,7 @@ for compiler in gcc clang g++ clang++; do
     done
 done
 
-for compilers in gcc/g++ clang/clang++; do
+for compilers in $COMPILERS; do
     { has cmake && has "${compilers%/*}" && has "${compilers#*/}"; } || continue
     CMAKE_PREFIX_PATH=$(pkg-config --variable=prefix htw) quiet cmake -S "$consumer" -B "cmake/$compilers" \
         -DCMAKE_C_COMPILER="${compilers%/*}" -DCMAKE_CXX_COMPILER="${compilers#*/}" -DPROGRAMS="$(printf '%s;' "$@")"
