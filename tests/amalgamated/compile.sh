@@ -122,7 +122,7 @@ for compiler in gcc clang i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-
     esac
     case $compiler in
     *mingw* | tcc) forms= ;; # no threads of POSIX, or no atomics
-    gcc | clang) forms='-fexceptions -DHTW_CHECK_LEVEL=2 -DHTW_PORTABLE -DHTW_API=static' ;;
+    gcc | clang) forms='-DHTW_CHECK_LEVEL=2 -DHTW_PORTABLE -DHTW_API=static' ;; # Meson adds -fexceptions
     *) forms=-O0 ;; # ./dev cross and musl optimise
     esac
     for form in $forms; do
