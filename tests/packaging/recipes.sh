@@ -49,7 +49,7 @@ try_conan() {
     quiet conan profile detect
     printf '[platform_requires]\nxxhash/0.8.2\n' >>conan/profiles/default # that of the system, without a network
     for is_shared in True False; do
-        quiet conan create "$root/packaging/conan" -o "htw/*:shared=$is_shared" -c tools.cmake.cmaketoolchain:user_presets= \
+        quiet conan create "$root/packaging/conan" -s build_type=Debug -o "htw/*:shared=$is_shared" -c tools.cmake.cmaketoolchain:user_presets= \
             -c tools.cmake.cmake_layout:test_folder="$work/conan-$is_shared"
         grep -qx "$version" log || { cat log; exit 1; }
     done

@@ -102,7 +102,7 @@ verb_test() {
 
 verb_jemalloc() {
     need "$jemalloc_packages"
-    test_in jemalloc run_tests -Djemalloc=enabled "$@"
+    test_in jemalloc run_tests "$test_options -Djemalloc=enabled" "$@"
 }
 
 # sanitized NAME OPTIONS [serve] [ARG]...
@@ -401,7 +401,7 @@ port_mingw() {
     mkdir -p "$WINEPREFIX"
     /usr/lib/wine/wineserver64 -p60 # not to be gone where the next program comes
     say 'Windows by mingw-w64'
-    configure port-mingw --cross-file packaging/cross/mingw.ini -Dbuildtype=debugoptimized -Dcheck_level=1 -Dwerror=true -Dexamples=false \
+    configure port-mingw --cross-file packaging/cross/mingw.ini -Dbuildtype=debugoptimized -Ddebug=false -Dcheck_level=1 -Dwerror=true -Dexamples=false \
         "-Dc_args=-isystem$PWD/build/cross-include"
     if [ "${1:-}" = --quick ]; then
         run_tests port-mingw --suite unit --timeout-multiplier 4
