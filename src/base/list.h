@@ -57,7 +57,7 @@ static inline struct htw__link *htw__ring_last(const struct htw__link *ring) {
     return (struct htw__link *)(void *)((char *)ring->_back - offsetof(struct htw__link, _next));
 }
 
-/* Removes the first, or the last, link. NULL: the ring is empty. */
+/* Removes the first link. NULL: the ring is empty. */
 static inline struct htw__link *htw__ring_pop_front(struct htw__link *ring) {
     struct htw__link *first = ring->_next;
     if (first == ring)
@@ -66,9 +66,8 @@ static inline struct htw__link *htw__ring_pop_front(struct htw__link *ring) {
     return first;
 }
 
+/* Removes the last link of a ring that is not empty. */
 static inline struct htw__link *htw__ring_pop_back(struct htw__link *ring) {
-    if (htw__ring_is_empty(ring))
-        return NULL;
     struct htw__link *last = htw__ring_last(ring);
     htw__link_unlink(last);
     return last;

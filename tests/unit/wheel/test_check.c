@@ -67,7 +67,7 @@ WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, f
     assert_breaks(f, 3, queue->first[0].key, deadlines[NEAR_TOO]);
     assert_breaks(f, 3, queue->first[1].key, deadlines[FARTHER]);
     assert_breaks(f, 3, queue->first[1].id, queue->first[1].id + 1);
-    for (uint64_t levels = 0; levels < 32; levels++) /* that have buckets */
+    for (uint64_t levels = 0; levels < 64; levels++) /* that have buckets, and one more */
         if (levels != queue->levels)
             assert_breaks(f, 3, queue->levels, levels);
     assert_breaks(f, 3, queue->keys[bucket_of(f, FAR)], HTW__DELAY_QUEUE_ABSENT);
