@@ -24,8 +24,9 @@ import sys
 
 from layers import LAYERS, layer_of, name_of
 
-# How much of each layer, in percent, the tests must reach: branches, MC/DC.
-FLOORS = {"wheel": (100, 95), "scheduler": (97, 0), "purgatory": (97, 0), "calendar": (99, 95), "journal": (88, 0), "monitor": (80, 0), "programs": (92, 0)}
+# How much of each layer, in percent, the tests must reach: branches, MC/DC. What needs a race is left to tests/explore, where
+# counters cannot be: it would take them for memory that threads share.
+FLOORS = {"wheel": (99, 95), "scheduler": (95, 0), "purgatory": (96, 0), "calendar": (99, 95), "journal": (90, 0), "monitor": (88, 0), "programs": (87, 0)}
 SUFFIX = "-19"
 
 

@@ -24,18 +24,18 @@ END
 }
 
 # Built anew each time: the compiler names the decisions that it cannot count only when it
-# compiles. Without assertions, whose failing no test can reach.
+# compiles. Without assertions, whose failing no test can reach, and what bpftrace and valgrind turn on.
 verb_coverage() {
-    need "$coverage_packages"
+    need "$coverage_packages $serve_packages"
     rm -rf build/coverage
-    CC=clang-19 CXX=clang++-19 configure coverage -Dbuildtype=debug -Dcheck_level=0 -Doptimization=1 -Dexamples=false \
+    CC=clang-19 CXX=clang++-19 configure coverage -Dbuildtype=debug -Dcheck_level=0 -Dprobes=disabled -Dannotations=disabled -Doptimization=1 -Dexamples=false \
         -Dc_args="-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc -include $PWD/tests/support/coverage_exit.h" \
         -Dc_link_args=-fprofile-instr-generate -Dcpp_link_args=-fprofile-instr-generate >/dev/null
     ninja -C build/coverage >build/coverage/build.log || fail "see build/coverage/build.log"
-    LLVM_PROFILE_FILE=$PWD/build/coverage/profiles/%4m.profraw run_tests coverage --quiet \
-        --suite unit --suite model --suite fault --suite stress --suite cmd --suite fuzz \
-        --timeout-multiplier 4 ||
+    export LLVM_PROFILE_FILE="$PWD/build/coverage/profiles/%4m.profraw"
+    run_tests coverage --quiet --timeout-multiplier 4 --suite unit --suite model --suite fault --suite stress --suite cmd --suite fuzz ||
         say 'some tests failed: two compare standard error, to which the profiler complains'
+    run_serve coverage --quiet --slowness 4 || say 'some tests of htw serve failed'
     python3 tests/coverage.py build/coverage "$@"
 }
 
