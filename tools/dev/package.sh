@@ -60,7 +60,7 @@ verb_package() {
     case ${1:-} in
     '') make_packages build/package full ;;
     --quick) # for CI: nobody debugs these
-        export DEB_BUILD_OPTIONS='nocheck nodoc noautodbgsym' DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g
+        export DEB_BUILD_OPTIONS='nocheck nodoc noautodbgsym' DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g XZ_OPT=-0
         make_packages build/package-quick binary manual
         ;;
     *) fail "package: no such option: $1" ;;
