@@ -169,7 +169,7 @@ UNIT_TEST(sums_of_the_sites_are_those_of_the_statistics) {
         struct arming all[ARMING];
         struct htw_scheduler *scheduler =
             create(expirers == 1 ? HTW_OBSERVE_SITES : BOTH, expirers);
-        start_arming(all, scheduler, 5000, NULL);
+        start_arming(all, scheduler, 2000, NULL);
         end_arming(all);
         assert_sums(scheduler);
     }
@@ -184,7 +184,7 @@ UNIT_TEST(observing_is_switched_and_read_while_threads_work) {
     struct htw_scheduler *scheduler = create(0, 1);
     struct htw_group *group;
     assert_int_equal(htw_group_create(scheduler, &group), 0);
-    start_arming(all, scheduler, 20000, group);
+    start_arming(all, scheduler, 8000, group);
     for (uint32_t i = 0; i < 200; i++) {
         struct order order = { .last_ns = 0 };
         assert_int_equal(htw_scheduler_observe(scheduler, i % 4), 0);
