@@ -58,6 +58,7 @@ static inline void htw__bitmap_remove(struct htw__bitmap *bitmap, uint32_t membe
 /* The first member from `from` on; if there is none, the lowest of all. */
 /*@ requires is_bitmap(bitmap) && from < HTW__BITMAP_SIZE;
     assigns \nothing;
+    ensures some: bitmap->summary != 0 ==> \result != HTW__BITMAP_NONE;
     ensures member: \result == HTW__BITMAP_NONE || (\result < HTW__BITMAP_SIZE && has(bitmap, \result));
     ensures first: \forall integer i; from <= i < HTW__BITMAP_SIZE && has(bitmap, i) ==> from <= \result <= i;
     ensures \forall integer i; 0 <= i < from && has(bitmap, i) ==> \result <= i || from <= \result < HTW__BITMAP_SIZE; */

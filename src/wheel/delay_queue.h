@@ -38,14 +38,20 @@ static inline bool htw__delay_queue_precedes(struct htw__delay_queue_entry a,
     return a.key < b.key || (a.key == b.key && a.id > b.id);
 }
 
+/* The buckets of a level. */
+struct htw__delay_queue_level {
+    uint64_t key;             /* of the first one; HTW__DELAY_QUEUE_ABSENT: there is none */
+    uint32_t slot;            /* of the first one */
+    struct htw__bitmap later; /* the slots of the others */
+};
+
 struct htw__delay_queue {
     struct htw__delay_queue_entry top; /* the first bucket of all */
     uint64_t levels;                   /* bit i: level i has a bucket */
     /* One block, which begins with the keys. */
     uint64_t *keys;  /* by id */
     uint64_t *since; /* by id, of a queued bucket: when it was queued, as the caller counts */
-    struct htw__delay_queue_entry *first; /* by level that has a bucket */
-    struct htw__bitmap *later;            /* by level: its other buckets, by slot */
+    struct htw__delay_queue_level *level; /* by number */
     uint32_t capacity;                    /* ids are less than this */
     uint32_t bits; /* id = level << bits | slot; a bucket is 2^(bits * level) ticks wide */
 };
@@ -53,7 +59,7 @@ struct htw__delay_queue {
 void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t bits);
 void htw__delay_queue_fini(struct htw__delay_queue *queue, const struct htw_allocator *allocator);
 
-/* Makes room for ids 0 .. capacity - 1. 0, or -ENOMEM: nothing has changed. */
+/* Makes room for ids 0 .. capacity - 1, more than there is room for. 0, or -ENOMEM: nothing has changed. */
 int htw__delay_queue_reserve(struct htw__delay_queue *queue, const struct htw_allocator *allocator,
                              uint32_t capacity);
 

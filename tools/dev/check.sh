@@ -53,10 +53,6 @@ verb_mutate() {
 verb_proof() {
     need "$proof_packages"
     mkdir -p build/proof
-    WHY3CONFIG=$PWD/build/proof/${1:-wp}.conf
-    export WHY3CONFIG
-    rm -f "$WHY3CONFIG"
-    why3 config detect >build/proof/provers.log 2>&1 || fail 'proof: see build/proof/provers.log'
     case ${1:-wp} in
     wp) python3 -B tests/proof/proof.py . "${@:-wp}" ;;
     eva | mistakes) python3 -B tests/proof/proof.py . "$1" build/proof ;;

@@ -63,10 +63,13 @@ WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, f
     struct htw__delay_queue *queue = &f->wheel->queue;
     assert_breaks(f, 3, queue->top.key, deadlines[NEAR_TOO]);
     assert_breaks(f, 3, queue->top.id, bucket_of(f, NEAR_TOO));
-    assert_breaks(f, 3, queue->top, queue->first[1]);
-    assert_breaks(f, 3, queue->first[0].key, deadlines[NEAR_TOO]);
-    assert_breaks(f, 3, queue->first[1].key, deadlines[FARTHER]);
-    assert_breaks(f, 3, queue->first[1].id, queue->first[1].id + 1);
+    struct htw__delay_queue_level *level = queue->level;
+    struct htw__delay_queue_entry of_level_1 = { level[1].key, bucket_of(f, FAR) };
+    assert_breaks(f, 3, queue->top, of_level_1);
+    assert_breaks(f, 3, level[0].key, deadlines[NEAR_TOO]);
+    assert_breaks(f, 3, level[1].key, deadlines[FARTHER]);
+    assert_breaks(f, 3, level[1].key, HTW__DELAY_QUEUE_ABSENT);
+    assert_breaks(f, 3, level[1].slot, level[1].slot + 1);
     for (uint64_t levels = 0; levels < 64; levels++) /* that have buckets, and one more */
         if (levels != queue->levels)
             assert_breaks(f, 3, queue->levels, levels);
@@ -75,13 +78,13 @@ WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, f
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], deadlines[NEAR] - 1);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR_TOO)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR_TOO)], deadlines[NEAR]);
-    struct htw__bitmap *near = &queue->later[0];
+    struct htw__bitmap *near = &level[0].later;
     assert_breaks(f, 3, near->words[0], 0);
     assert_breaks(f, 3, near->summary, 0);
     assert_breaks(f, 3, near->summary, near->summary | UINT64_C(1) << 40);
     assert_breaks(f, 3, near->words[0], near->words[0] | UINT64_C(1) << bucket_of(f, NEAR));
     assert_breaks(f, 3, near->words[0], near->words[0] | 0x100); /* bucket 8 of 8 */
-    assert_breaks(f, 3, queue->later[2].words[63], 1);
+    assert_breaks(f, 3, level[2].later.words[63], 1);
 }
 
 WHEEL_TEST(wheel_check_finds_an_empty_delay_queue_with_a_key, 8, 100, false, 0) {
@@ -123,20 +126,21 @@ WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_deadline_before_the_key_or_after_the_
 /* Gives the bucket of a near timer another key, consistently in all of the delay queue. */
 static void assert_key_breaks(struct fixture *f, size_t number, uint64_t key) {
     struct htw__delay_queue *queue = &f->wheel->queue;
+    struct htw__delay_queue_level *level = &queue->level[0], level_before = *level;
+    struct htw__delay_queue_entry top = queue->top;
     uint64_t *of_number = &queue->keys[bucket_of(f, number)];
-    struct htw__delay_queue_entry top = queue->top, first = queue->first[0];
-    uint64_t later = queue->later[0].words[0];
     *of_number = key;
-    queue->first[0] = (struct htw__delay_queue_entry) { HTW__DELAY_QUEUE_ABSENT, 0 };
-    for (uint32_t id = 0; id < 8; id++)
-        if (queue->keys[id] < queue->first[0].key)
-            queue->first[0] = (struct htw__delay_queue_entry) { queue->keys[id], id };
-    queue->later[0].words[0] =
-        (later | UINT64_C(1) << first.id) & ~(UINT64_C(1) << queue->first[0].id);
-    queue->top = queue->first[0];
+    uint64_t *slots = &level->later.words[0];
+    *slots |= UINT64_C(1) << level->slot;
+    level->key = HTW__DELAY_QUEUE_ABSENT;
+    for (uint32_t slot = 0; slot < 8; slot++)
+        if (queue->keys[slot] < level->key)
+            level->key = queue->keys[slot], level->slot = slot;
+    *slots &= ~(UINT64_C(1) << level->slot);
+    queue->top = (struct htw__delay_queue_entry) { level->key, level->slot };
     assert_int_equal(htw_wheel_check(f->wheel), 6);
     *of_number = deadlines[number];
-    queue->top = top, queue->first[0] = first, queue->later[0].words[0] = later;
+    queue->top = top, *level = level_before;
     assert_sound(f);
 }
 
