@@ -156,7 +156,7 @@ static uint32_t level_second(const struct htw__delay_queue_level *level, const u
     return htw__bitmap_next(&level->later, level->slot);
 }
 
-/* Removes the first bucket. */
+/* Removes the first bucket. Returns whether there is another. */
 /*@ requires has_slots(level, keys) && has_first(level, keys) && has_later(level, keys) && has_all(level, keys);
     requires level->key != HTW__DELAY_QUEUE_ABSENT && has_window(level, keys);
     assigns *level, keys[level->slot];
@@ -164,17 +164,18 @@ static uint32_t level_second(const struct htw__delay_queue_level *level, const u
     ensures has_first(level, keys);
     ensures has_later(level, keys);
     ensures has_all(level, keys);
-    ensures keys[\old(level->slot)] == HTW__DELAY_QUEUE_ABSENT; */
-static void level_pop(struct htw__delay_queue_level *level, uint64_t *keys) {
-    uint32_t first = level->slot;
+    ensures keys[\old(level->slot)] == HTW__DELAY_QUEUE_ABSENT;
+    ensures \result <==> level->key != HTW__DELAY_QUEUE_ABSENT; */
+static bool level_pop(struct htw__delay_queue_level *level, uint64_t *keys) {
+    keys[level->slot] = HTW__DELAY_QUEUE_ABSENT;
     if (level->later.summary == 0) {
         level->key = HTW__DELAY_QUEUE_ABSENT;
-    } else {
-        level->slot = level_second(level, keys);
-        level->key = keys[level->slot];
-        htw__bitmap_remove(&level->later, level->slot);
+        return false;
     }
-    keys[first] = HTW__DELAY_QUEUE_ABSENT;
+    level->slot = level_second(level, keys);
+    level->key = keys[level->slot];
+    htw__bitmap_remove(&level->later, level->slot);
+    return true;
 }
 
 /*@ predicate is_used(struct htw__delay_queue *queue, integer level) = \valid_read(queue->level + level) &&
@@ -249,16 +250,17 @@ static void offer_first(struct htw__delay_queue *queue, uint32_t level) {
     /*@ assert has_same{Pre, Here}(queue, level); */
 }
 
-/* The first bucket of a level was removed. */
+/* The first bucket of a level was removed. `more`: there is another. */
 /*@ requires is_level(queue, level) && is_set(queue->levels, level);
+    requires more <==> queue->level[level].key != HTW__DELAY_QUEUE_ABSENT;
     requires \forall integer i; 0 <= i < 64 && i != level && is_set(queue->levels, i) ==> is_used(queue, i);
     assigns queue->levels, queue->top;
     ensures is_level(queue, level);
     ensures is_set(queue->levels, level) <==> queue->level[level].key != HTW__DELAY_QUEUE_ABSENT;
     ensures has_levels(queue);
     ensures is_least(queue, queue->top.key, queue->top.id); */
-static void replace_first(struct htw__delay_queue *queue, uint32_t level) {
-    if (queue->level[level].key == HTW__DELAY_QUEUE_ABSENT)
+static void replace_first(struct htw__delay_queue *queue, uint32_t level, bool more) {
+    if (!more)
         queue->levels &= ~((uint64_t)1 << level);
     /*@ assert \forall integer i; 0 <= i < 64 && i != level ==>
             (is_set(queue->levels, i) <==> is_set(\at(queue->levels, Pre), i)); */
@@ -281,7 +283,8 @@ static void replace_first(struct htw__delay_queue *queue, uint32_t level) {
     requires has(&queue->level[id >> queue->bits].later, id - ((id >> queue->bits) << queue->bits)) ==>
         queue->level[id >> queue->bits].key <= deadline;
     requires \valid(queue->since + id) && \separated(queue->since + id, queue, queue->level + (0 .. 63)) &&
-        \separated(queue->since + id, queue->keys + (((id >> queue->bits) << queue->bits) .. ((id >> queue->bits) << queue->bits) + slots - 1));
+        \separated(queue->since + id, queue->keys +
+            (((id >> queue->bits) << queue->bits) .. ((id >> queue->bits) << queue->bits) + slots - 1));
     assigns queue->top, queue->levels, queue->keys[id], queue->since[id], queue->level[id >> queue->bits];
     ensures is_level(queue, id >> queue->bits);
     ensures is_set(queue->levels, id >> queue->bits) <==> queue->level[id >> queue->bits].key != HTW__DELAY_QUEUE_ABSENT;
@@ -302,18 +305,20 @@ HTW__NOINLINE void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32
 
 /*@ requires has_levels(queue) && is_level(queue, queue->top.id >> queue->bits) && is_least(queue, queue->top.key, queue->top.id);
     requires is_first(queue, queue->top.id >> queue->bits, queue->top.key, queue->top.id);
-    requires has_window(queue->level + (queue->top.id >> queue->bits), queue->keys + ((queue->top.id >> queue->bits) << queue->bits));
+    requires has_window(queue->level + (queue->top.id >> queue->bits),
+        queue->keys + ((queue->top.id >> queue->bits) << queue->bits));
     assigns queue->top, queue->levels, queue->keys[queue->top.id], queue->level[queue->top.id >> queue->bits];
     ensures is_level(queue, \old(queue->top.id >> queue->bits));
-    ensures is_set(queue->levels, \old(queue->top.id >> queue->bits)) <==> queue->level[\old(queue->top.id >> queue->bits)].key != HTW__DELAY_QUEUE_ABSENT;
+    ensures is_set(queue->levels, \old(queue->top.id >> queue->bits)) <==>
+        queue->level[\old(queue->top.id >> queue->bits)].key != HTW__DELAY_QUEUE_ABSENT;
     ensures has_levels(queue);
     ensures is_least(queue, queue->top.key, queue->top.id);
     ensures queue->keys[\old(queue->top.id)] == HTW__DELAY_QUEUE_ABSENT; */
 HTW__NOINLINE void htw__delay_queue_pop(struct htw__delay_queue *queue) {
     uint32_t level = level_of(queue, queue->top.id);
-    level_pop(&queue->level[level], keys_of(queue, level));
+    bool more = level_pop(&queue->level[level], keys_of(queue, level));
     /*@ assert is_same_but{Pre, Here}(queue, level); */
-    replace_first(queue, level);
+    replace_first(queue, level, more);
 }
 
 /* Whether bitmap and keys of a level agree, and its first bucket is known. */
