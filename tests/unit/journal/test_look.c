@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 static void open_for_lease(struct journal_fixture *f, bool in_memory) {
     f->options.deliver = NULL;
@@ -213,6 +214,34 @@ JOURNAL_TEST(look_waits_for_memory_to_follow_the_file) {
     pthread_join(thread, NULL);
     assert_true(waits);
     assert_int_equal(looker.state, HTW_JOB_READY);
+}
+
+static void *cancel_beside(void *arg) {
+    struct looker *other = arg;
+    other->state = htw_journal_cancel(other->f->journal, other->id);
+    return NULL;
+}
+
+/* As a look is, where there is no log: while it has the database the writer waits for its end, which nothing else tells. */
+JOURNAL_TEST(journal_wakes_its_writer_when_one_that_looks_has_ended) {
+    pthread_t thread;
+    open_for_lease(f, false);
+    struct looker other = { .f = f, .id = put_sized(f, "q", "x", 1) };
+    bool writer_waits = false;
+    take_database(f->journal);
+    assert_int_equal(pthread_create(&thread, NULL, cancel_beside, &other), 0);
+    for (int i = 0; i < 10000 && !writer_waits; i++) {
+        usleep(1000);
+        htw__mutex_lock(&f->journal->mutex);
+        writer_waits = f->journal->writer_waits;
+        htw__mutex_unlock(&f->journal->mutex);
+    }
+    htw__mutex_lock(&f->journal->mutex);
+    htw__journal_release_database(f->journal);
+    htw__mutex_unlock(&f->journal->mutex);
+    assert_true(writer_waits);
+    pthread_join(thread, NULL);
+    assert_int_equal(other.state, 0);
 }
 
 /* ---- what a look holds up, and keeps */

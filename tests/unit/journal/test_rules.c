@@ -180,6 +180,7 @@ static void let_other_caller_in(struct htw_journal *journal) {
         writer_waits = journal->writer_waits;
         pthread_mutex_unlock(&journal->mutex.mutex);
     }
+    assert_true(writer_waits);
 }
 
 int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees) {
