@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* test_look.c - peeking and listing beside commits: what a look sees, waits for, keeps, and holds up. */
 #include "../../../src/journal/database/database.h"
-#include "../../../src/journal/state.h"
 #include "../../support/memcheck.h"
 #include "journal_fixture.h"
+#include "writer_waits.h"
 
 #include <fcntl.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 static void open_for_lease(struct journal_fixture *f, bool in_memory) {
     f->options.deliver = NULL;
@@ -227,19 +226,13 @@ JOURNAL_TEST(journal_wakes_its_writer_when_one_that_looks_has_ended) {
     pthread_t thread;
     open_for_lease(f, false);
     struct looker other = { .f = f, .id = put_sized(f, "q", "x", 1) };
-    bool writer_waits = false;
     take_database(f->journal);
     assert_int_equal(pthread_create(&thread, NULL, cancel_beside, &other), 0);
-    for (int i = 0; i < 10000 && !writer_waits; i++) {
-        usleep(1000);
-        htw__mutex_lock(&f->journal->mutex);
-        writer_waits = f->journal->writer_waits;
-        htw__mutex_unlock(&f->journal->mutex);
-    }
+    bool has_waited = writer_waits(f->journal);
     htw__mutex_lock(&f->journal->mutex);
     htw__journal_release_database(f->journal);
     htw__mutex_unlock(&f->journal->mutex);
-    assert_true(writer_waits);
+    assert_true(has_waited);
     pthread_join(thread, NULL);
     assert_int_equal(other.state, 0);
 }

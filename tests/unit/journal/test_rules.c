@@ -4,10 +4,10 @@
  * without it, and the bounds of the parts.
  */
 #include "../../../src/journal/database/statements.h"
-#include "../../../src/journal/state.h"
 #include "../../../src/journal/writer.h"
 #include "../../support/told.h"
 #include "journal_fixture.h"
+#include "writer_waits.h"
 
 #include <stdatomic.h>
 
@@ -170,24 +170,12 @@ static void let_slot_wait_again(struct htw_journal *journal) {
 static _Atomic bool is_crossing;
 static struct journal_fixture *crossed; /* its next commit lasts until the writer waits */
 
-/* Another caller hands a change in, and the writer finds the database in use. */
-static void let_other_caller_in(struct htw_journal *journal) {
-    bool writer_waits = false;
-    is_crossing = true;
-    for (int i = 0; i < 10000 && !writer_waits; i++) {
-        usleep(1000);
-        pthread_mutex_lock(&journal->mutex.mutex);
-        writer_waits = journal->writer_waits;
-        pthread_mutex_unlock(&journal->mutex.mutex);
-    }
-    assert_true(writer_waits);
-}
-
 int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees) {
     if (crossed != NULL) {
         struct htw_journal *journal = crossed->journal;
         crossed = NULL;
-        let_other_caller_in(journal);
+        is_crossing = true; /* another caller hands a change in */
+        assert_true(writer_waits(journal));
     }
     if (failing == NULL || failing->journal == NULL)
         return __real_htw__database_commit(self, next_id, frees);
