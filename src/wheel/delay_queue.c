@@ -108,11 +108,13 @@ static uint64_t *keys_of(const struct htw__delay_queue *queue, uint32_t level) {
             slot < slots && level->key <= keys[slot] < HTW__DELAY_QUEUE_ABSENT;
     predicate has_all(struct htw__delay_queue_level *level, uint64_t *keys) =
         \forall integer slot; 0 <= slot < slots && keys[slot] != HTW__DELAY_QUEUE_ABSENT ==>
-            has(&level->later, slot) || (level->key != HTW__DELAY_QUEUE_ABSENT && slot == level->slot); */
+            has(&level->later, slot) || (level->key != HTW__DELAY_QUEUE_ABSENT && slot == level->slot);
+    predicate is_sound(struct htw__delay_queue_level *level, uint64_t *keys) =
+        has_slots(level, keys) && has_first(level, keys) && has_later(level, keys) && has_all(level, keys); */
 
 /* Queues the bucket of a slot under `key`, or lowers its key to that. Returns whether it is the first now. One that is
    queued behind the first stays behind it. */
-/*@ requires has_slots(level, keys) && has_first(level, keys) && has_later(level, keys) && has_all(level, keys);
+/*@ requires is_sound(level, keys);
     requires slot < slots && key < keys[slot] && (has(&level->later, slot) ==> level->key <= key);
     assigns *level, keys[slot];
     ensures has_slots(level, keys);
@@ -157,7 +159,7 @@ static uint32_t level_second(const struct htw__delay_queue_level *level, const u
 }
 
 /* Removes the first bucket. Returns whether there is another. */
-/*@ requires has_slots(level, keys) && has_first(level, keys) && has_later(level, keys) && has_all(level, keys);
+/*@ requires is_sound(level, keys);
     requires level->key != HTW__DELAY_QUEUE_ABSENT && has_window(level, keys);
     assigns *level, keys[level->slot];
     ensures has_slots(level, keys);
@@ -218,10 +220,7 @@ static struct htw__delay_queue_entry least(const struct htw__delay_queue *queue)
 /*@ predicate is_level(struct htw__delay_queue *queue, integer level) =
         \valid(queue) && queue->bits <= 12 && slots <= 1 << queue->bits && 0 <= level < 64 &&
         \separated(queue, queue->level + (0 .. 63), queue->keys + ((level << queue->bits) .. (level << queue->bits) + slots - 1)) &&
-        has_slots(queue->level + level, queue->keys + (level << queue->bits)) &&
-        has_first(queue->level + level, queue->keys + (level << queue->bits)) &&
-        has_later(queue->level + level, queue->keys + (level << queue->bits)) &&
-        has_all(queue->level + level, queue->keys + (level << queue->bits));
+        is_sound(queue->level + level, queue->keys + (level << queue->bits));
     predicate has_same{A, B}(struct htw__delay_queue *queue, integer level) =
         \forall integer slot; 0 <= slot < HTW__BITMAP_SIZE ==>
             (\at(has(&queue->level[level].later, slot), A) <==> \at(has(&queue->level[level].later, slot), B)); */

@@ -13,14 +13,8 @@
         0 <= a <= UINT64_MAX && 0 <= b <= UINT64_MAX && 0 <= c <= UINT64_MAX &&
         is_in_window(n, first, first, a) && is_in_window(n, first, next, b) && is_in_window(n, first, other, c) &&
         (a <= c ==> a <= b && b <= c) && (c < a ==> b <= c || a <= b) ==> next <= other && (next == other ==> b == c);
-    lemma ids_of_level: \forall integer id, level, n;
-        0 <= id <= UINT32_MAX && 0 <= level < 64 && 0 <= n <= 12 && id >> n == level ==> level << n <= id && id < (level << n) + (1 << n);
     lemma level_of_bucket: \forall integer level, slot, n;
         0 <= level < 64 && 0 <= n <= 12 && 0 <= slot <= UINT32_MAX && slot < (1 << n) ==> ((level << n) + slot) >> n == level;
-    lemma slot_is_in_level: \forall integer n, bucket;
-        0 <= bucket <= UINT64_MAX && 0 <= n <= 12 ==> 0 <= (bucket & ((1 << n) - 1)) && (bucket & ((1 << n) - 1)) < (1 << n);
-    lemma one_bit: \forall integer x, n;
-        0 <= x <= UINT64_MAX && 0 <= n < 64 ==> (((x >> n) & 1) != 0 <==> is_set(x, n));
     lemma bit_joins: \forall integer x, n, i;
         0 <= x <= UINT64_MAX && 0 <= n < 64 && 0 <= i < 64 ==> (is_set((uint64_t)(1 << n) | x, i) <==> i == n || is_set(x, i));
     lemma slot_fits: \forall integer id, n;
