@@ -20,6 +20,7 @@ import time
 
 sys.dont_write_bytecode = True
 import mutate  # noqa: E402
+import planted  # noqa: E402
 
 OPTIONS = ["-Dbuildtype=debugoptimized", "-Dcheck_level=1", "-Dexamples=false"]
 BUILDS = {"plain": [], "yield": ["-Dyield_points=true"]}
@@ -97,17 +98,6 @@ def find_mutants(kind, files, call, test):
     return found
 
 
-def read_planted():
-    above = {}
-    for part in (root / "tests/mutate/planted.txt").read_text().split("\n\n"):
-        lines = [line.split(None, 1) for line in part.splitlines() if line and not line.startswith("#")]
-        if lines:
-            row = {**above, **dict(lines)}
-            above = {"FILES": row["FILES"], "TEST": row["TEST"]}
-            if not chosen or any(word in row["WHAT"] or word in row["TEST"] for word in chosen):
-                yield row
-
-
 def find_planted(row):
     places = [(path, text) for path in sorted(source.glob(row["FILES"])) if row["OLD"] in (text := path.read_text())]
     if len(places) != 1 or places[0][1].count(row["OLD"]) != 1:
@@ -135,10 +125,12 @@ def is_caught(mutant, program, limit_s):
 def main():
     if not only_names:
         mutate.copy_project(root, source)
-    rows, planted = list(read_table()), list(read_planted())
-    if not rows and not planted:
+    rows = list(read_table())
+    mistakes = [row for row in planted.read(root / "tests/mutate/planted.txt")
+                if not chosen or any(word in row["WHAT"] or word in row["TEST"] for word in chosen)]
+    if not rows and not mistakes:
         fail(f"no such call or mistake: {' '.join(chosen)}")
-    mutants = [mutant for row in rows for mutant in find_mutants(*row)] + [find_planted(row) for row in planted]
+    mutants = [mutant for row in rows for mutant in find_mutants(*row)] + [find_planted(row) for row in mistakes]
     if only_names:
         return 0
     seconds = seconds_unchanged(mutants)

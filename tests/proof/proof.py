@@ -20,6 +20,8 @@ import sys
 import time
 
 import bitvectors
+sys.path.append(str(pathlib.Path(__file__).parents[1] / 'mutate'))
+import planted  # noqa: E402
 
 PARTS = {  # the functions that are proved, and the files that they are in
     'bits': (['htw__lowest_bit', 'htw__highest_bit', 'htw__roundest'], ['src/base/compiler.h']),
@@ -143,16 +145,6 @@ def prove_all(root, parts):
     return proved == goals
 
 
-def read_mistakes(root, path):
-    above = {}
-    for block in (root / path).read_text().split('\n\n'):
-        lines = [line.split(None, 1) for line in block.splitlines() if line and not line.startswith('#')]
-        if lines:
-            row = {**above, **dict(lines)}
-            above = {'FILES': row['FILES']}
-            yield row
-
-
 def place_of(root, row):
     """The part and the file of the proved function in which a mistake lies; None: in none."""
     for part, (functions, files) in PARTS.items():
@@ -180,11 +172,11 @@ def makes_a_goal_fail(copy, row):
 
 def make_mistakes(root, folder):
     copy = copy_of(root, folder / 'source')
-    rows = list(read_mistakes(root, 'tests/proof/mistakes.txt'))
+    rows = list(planted.read(root / 'tests/proof/mistakes.txt'))
     for row in rows:
         if place_of(root, row) is None:
             fail(f'not once in a proved function: {row["OLD"]}')
-    rows += [row for row in read_mistakes(root, 'tests/mutate/planted.txt') if place_of(root, row) is not None]
+    rows += [row for row in planted.read(root / 'tests/mutate/planted.txt') if place_of(root, row) is not None]
     for part in PARTS:
         if len(set(prove(copy, part, first_only=True))) != 1:
             fail(f'{part} is not proved without any mistake')
