@@ -221,6 +221,8 @@ static struct htw__delay_queue_entry least(const struct htw__delay_queue *queue)
         \valid(queue) && queue->bits <= 12 && slots <= 1 << queue->bits && 0 <= level < 64 &&
         \separated(queue, queue->level + (0 .. 63), queue->keys + ((level << queue->bits) .. (level << queue->bits) + slots - 1)) &&
         is_sound(queue->level + level, queue->keys + (level << queue->bits));
+    predicate is_told(struct htw__delay_queue *queue, integer level) =
+        is_set(queue->levels, level) <==> queue->level[level].key != HTW__DELAY_QUEUE_ABSENT;
     predicate has_same{A, B}(struct htw__delay_queue *queue, integer level) =
         \forall integer slot; 0 <= slot < HTW__BITMAP_SIZE ==>
             (\at(has(&queue->level[level].later, slot), A) <==> \at(has(&queue->level[level].later, slot), B)); */
@@ -233,7 +235,7 @@ static struct htw__delay_queue_entry least(const struct htw__delay_queue *queue)
         is_first(queue, queue->top.id >> queue->bits, queue->top.key, queue->top.id);
     assigns queue->levels, queue->top;
     ensures is_level(queue, level);
-    ensures is_set(queue->levels, level) <==> queue->level[level].key != HTW__DELAY_QUEUE_ABSENT;
+    ensures is_told(queue, level);
     ensures has_levels(queue);
     ensures is_least(queue, queue->top.key, queue->top.id); */
 static void offer_first(struct htw__delay_queue *queue, uint32_t level) {
@@ -255,7 +257,7 @@ static void offer_first(struct htw__delay_queue *queue, uint32_t level) {
     requires \forall integer i; 0 <= i < 64 && i != level && is_set(queue->levels, i) ==> is_used(queue, i);
     assigns queue->levels, queue->top;
     ensures is_level(queue, level);
-    ensures is_set(queue->levels, level) <==> queue->level[level].key != HTW__DELAY_QUEUE_ABSENT;
+    ensures is_told(queue, level);
     ensures has_levels(queue);
     ensures is_least(queue, queue->top.key, queue->top.id); */
 static void replace_first(struct htw__delay_queue *queue, uint32_t level, bool more) {
@@ -276,17 +278,20 @@ static void replace_first(struct htw__delay_queue *queue, uint32_t level, bool m
         \forall integer i; 0 <= i < 64 && i != level ==> \at(queue->level[i].key, A) == \at(queue->level[i].key, B) &&
             \at(queue->level[i].slot, A) == \at(queue->level[i].slot, B); */
 
-/*@ requires has_levels(queue) && is_level(queue, id >> queue->bits) && is_least(queue, queue->top.key, queue->top.id);
-    requires is_set(queue->levels, id >> queue->bits) <==> queue->level[id >> queue->bits].key != HTW__DELAY_QUEUE_ABSENT;
-    requires deadline < queue->keys[id] && id - ((id >> queue->bits) << queue->bits) < slots;
-    requires has(&queue->level[id >> queue->bits].later, id - ((id >> queue->bits) << queue->bits)) ==>
-        queue->level[id >> queue->bits].key <= deadline;
-    requires \valid(queue->since + id) && \separated(queue->since + id, queue, queue->level + (0 .. 63)) &&
+/*@ predicate may_offer(struct htw__delay_queue *queue, integer id, integer deadline) =
+        id - ((id >> queue->bits) << queue->bits) < slots &&
+        (has(&queue->level[id >> queue->bits].later, id - ((id >> queue->bits) << queue->bits)) ==>
+            queue->level[id >> queue->bits].key <= deadline) &&
+        \valid(queue->since + id) && \separated(queue->since + id, queue, queue->level + (0 .. 63)) &&
         \separated(queue->since + id, queue->keys +
-            (((id >> queue->bits) << queue->bits) .. ((id >> queue->bits) << queue->bits) + slots - 1));
+            (((id >> queue->bits) << queue->bits) .. ((id >> queue->bits) << queue->bits) + slots - 1)); */
+
+/*@ requires has_levels(queue) && is_level(queue, id >> queue->bits);
+    requires is_least(queue, queue->top.key, queue->top.id) && is_told(queue, id >> queue->bits);
+    requires may_offer(queue, id, deadline) && deadline < queue->keys[id];
     assigns queue->top, queue->levels, queue->keys[id], queue->since[id], queue->level[id >> queue->bits];
     ensures is_level(queue, id >> queue->bits);
-    ensures is_set(queue->levels, id >> queue->bits) <==> queue->level[id >> queue->bits].key != HTW__DELAY_QUEUE_ABSENT;
+    ensures is_told(queue, id >> queue->bits);
     ensures has_levels(queue);
     ensures is_least(queue, queue->top.key, queue->top.id);
     ensures queue->keys[id] == deadline; */
@@ -302,14 +307,13 @@ HTW__NOINLINE void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32
         offer_first(queue, level);
 }
 
-/*@ requires has_levels(queue) && is_level(queue, queue->top.id >> queue->bits) && is_least(queue, queue->top.key, queue->top.id);
-    requires is_first(queue, queue->top.id >> queue->bits, queue->top.key, queue->top.id);
+/*@ requires has_levels(queue) && is_level(queue, queue->top.id >> queue->bits);
+    requires is_least(queue, queue->top.key, queue->top.id) && queue->top.key != HTW__DELAY_QUEUE_ABSENT;
     requires has_window(queue->level + (queue->top.id >> queue->bits),
         queue->keys + ((queue->top.id >> queue->bits) << queue->bits));
     assigns queue->top, queue->levels, queue->keys[queue->top.id], queue->level[queue->top.id >> queue->bits];
     ensures is_level(queue, \old(queue->top.id >> queue->bits));
-    ensures is_set(queue->levels, \old(queue->top.id >> queue->bits)) <==>
-        queue->level[\old(queue->top.id >> queue->bits)].key != HTW__DELAY_QUEUE_ABSENT;
+    ensures is_told(queue, \old(queue->top.id >> queue->bits));
     ensures has_levels(queue);
     ensures is_least(queue, queue->top.key, queue->top.id);
     ensures queue->keys[\old(queue->top.id)] == HTW__DELAY_QUEUE_ABSENT; */

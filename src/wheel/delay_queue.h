@@ -99,6 +99,9 @@ static inline uint64_t htw__delay_queue_since(const struct htw__delay_queue *que
 }
 
 /* Whether bucket `id` must be queued, or come earlier, because of a timer for `deadline`. */
+/*@ requires \valid_read(queue) && \valid_read(queue->keys + id);
+    assigns \nothing;
+    ensures \result <==> deadline < queue->keys[id]; */
 static inline bool htw__delay_queue_wants(const struct htw__delay_queue *queue, uint32_t id,
                                           uint64_t deadline) {
     return HTW__UNLIKELY(deadline < queue->keys[id]);

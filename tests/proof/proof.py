@@ -32,8 +32,8 @@ PARTS = {  # the functions that are proved, and the files that they are in
     'divisor': (['htw__multiply_high', 'htw__divide_power', 'htw__divisor_of', 'htw__divide', 'htw__divide_up'], ['src/base/divisor.h']),
     'queue': (['htw__delay_queue_precedes', 'level_of', 'id_of', 'slot_of', 'keys_of', 'level_second', 'least'],
               ['src/wheel/delay_queue.c', 'src/wheel/delay_queue.h']),
-    'writes': (['level_lower', 'level_pop', 'offer_first', 'replace_first', 'htw__delay_queue_lower', 'htw__delay_queue_pop'],
-               ['src/wheel/delay_queue.c']),
+    'writes': (['level_lower', 'level_pop', 'offer_first', 'replace_first', 'htw__delay_queue_lower', 'htw__delay_queue_pop',
+                'htw__delay_queue_wants', 'htw__delay_queue_offer'], ['src/wheel/delay_queue.c', 'src/wheel/delay_queue.h']),
     'wheel': (['htw__wheel_slot', 'htw__wheel_window_holds', 'htw__wheel_level_for'], ['src/wheel/state.h']),
 }
 OF_BITS = {'shifts.h': 136, 'bits.h': 136, 'masks.h': 136, 'histogram.h': 136, 'windows.h': 80, 'queue.h': 136,  # the size of their numbers, in bits
