@@ -4,7 +4,7 @@
 
 usage: proof.py ROOT wp [PART]...       prints each goal that was not proved, and `N of N goals`; fails if one was not
        proof.py ROOT eva FOLDER         prints each alarm of the runs of eva.c; fails if there was one
-       proof.py ROOT mistakes FOLDER    makes each mistake of mistakes.txt, and of planted.txt in a proved file, in a copy in
+       proof.py ROOT mistakes FOLDER    makes each mistake of mistakes.txt, and of planted.txt in a proved function, in a copy in
                                         FOLDER; fails unless a goal fails each time
 
 Each part is a file of this folder, which includes the sources, and the functions that are proved. It is the code for any
