@@ -241,10 +241,10 @@ static int submit_to_keys(struct request *request, int64_t timeout_ns) {
                                                  request->key_count, timeout_ns);
 }
 
-/* Hooks use no threshold, which may be destroyed while they run. */
+/* Hooks use no threshold, nor ask whether there is one: it may be destroyed while they run. */
 static int submit_somewhere(struct random_source *random, struct request *request,
                             int64_t timeout_ns) {
-    if (threshold != NULL && depth == 0 && random_one_in(random, 4))
+    if (depth == 0 && threshold != NULL && random_one_in(random, 4))
         return htw_threshold_await(threshold, &request->request,
                                    htw_threshold_value(threshold) + random_below(random, 20),
                                    timeout_ns);
@@ -401,7 +401,7 @@ static void act(struct random_source *random) {
         look(random);
         break;
     case 9:
-        if (threshold != NULL && depth == 0)
+        if (depth == 0 && threshold != NULL)
             change_threshold(random);
         break;
     default:
