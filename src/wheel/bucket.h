@@ -52,7 +52,7 @@ static inline struct htw__buckets htw__buckets_of(uint32_t count, uint32_t chain
     return (struct htw__buckets) { NULL, count, chains, rings, (chains - 1) * count };
 }
 
-/* Behind the last head is one more pointer, because a cancel reads it: unlink_fetching(). */
+/* Behind the last head is one more pointer, because a cancel reads it: fetch_next_cancelled(). */
 static inline size_t htw__buckets_bytes(const struct htw__buckets *buckets) {
     if (buckets->chains == 0)
         return (size_t)buckets->count * buckets->rings * sizeof(struct htw__link);

@@ -161,6 +161,9 @@ static inline void htw__wheel_set_location(const struct htw_wheel *wheel, struct
     timer->_location = wheel->mark | id;
 }
 
+/*@ requires \valid_read(wheel) && \valid_read(timer);
+    assigns \nothing;
+    ensures \result <==> (uint64_t)(timer->_location ^ wheel->mark) >> 32 == 0; */
 static inline bool htw__wheel_owns(const struct htw_wheel *wheel, const struct htw_timer *timer) {
     return (timer->_location ^ wheel->mark) >> 32 == 0;
 }
@@ -169,10 +172,12 @@ static inline bool htw__wheel_owns(const struct htw_wheel *wheel, const struct h
 #define HTW_ASSERT_OWNED(wheel, timer) \
     HTW_ASSERT_USE(htw__wheel_owns(wheel, timer), "timer", timer, HTW__NOT_LEFT_ALONE)
 
+/*@ requires \valid_read(timer); assigns \nothing; ensures \result == (uint32_t)timer->_location; */
 static inline uint32_t htw__timer_id(const struct htw_timer *timer) {
     return (uint32_t)timer->_location;
 }
 
+/*@ assigns \nothing; ensures \result <==> id < HTW__ID_DUE; */
 static inline bool htw__id_is_bucket(uint32_t id) {
     return id < HTW__ID_DUE;
 }

@@ -264,6 +264,7 @@ static void insert(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t de
 }
 
 /* Before a timer is unlinked: its neighbours lead to it, and so it does to them. */
+/*@ assigns \nothing; */
 static inline void check_neighbours(const struct htw__link *link, const struct htw__link *nil) {
     HTW_ASSERT_USE(*link->_back == link &&
                        (link->_next == nil || link->_next->_back == &link->_next),
@@ -271,7 +272,7 @@ static inline void check_neighbours(const struct htw__link *link, const struct h
 }
 
 /*
- * Removes a timer from whatever list it is in, for a cancel.
+ * Fetches what a cancel will likely write to next.
  *
  * Unlinking writes to the neighbours, and in a wheel of many timers these are cache misses. If the
  * oldest timers are cancelled first, a timer is at the end of its chain, and its other neighbour is
@@ -282,14 +283,13 @@ static inline void check_neighbours(const struct htw__link *link, const struct h
  * In a wheel of few timers a branch on whether this is the end could not be predicted. Compilers
  * make one out of a conditional expression, so the address is computed.
  */
-static inline void unlink_fetching(struct htw__link *link, const struct htw__link *nil) {
-    check_neighbours(link, nil);
+/*@ assigns \nothing; */
+static inline void fetch_next_cancelled(const struct htw__link *link, const struct htw__link *nil) {
     uintptr_t at_end = (uintptr_t)0 - (uintptr_t)(link->_next == nil); /* all bits, or none */
     uintptr_t difference = (uintptr_t)link ^ (uintptr_t)link->_back;
     const struct htw__link *newer = (const void *)((uintptr_t)link ^ (difference & at_end));
     //@ admit newer == (link->_next == nil ? (struct htw__link *)link->_back : link);
     HTW__PREFETCH(newer->_back);
-    htw__link_unlink(link);
 }
 
 /* Arms a timer, pending or not. */
@@ -403,7 +403,9 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
     if (htw__wheel_is_null(wheel) || timer == NULL || !htw__wheel_owns(wheel, timer))
         return false;
-    unlink_fetching(&timer->_link, &wheel->nil);
+    check_neighbours(&timer->_link, &wheel->nil);
+    fetch_next_cancelled(&timer->_link, &wheel->nil);
+    htw__link_unlink(&timer->_link);
     timer->_location = 0;
     wheel->cancelled++;
     HTW_ASSERT_WHEEL(wheel);

@@ -8,5 +8,5 @@ def read(path):
     for block in path.read_text().split("\n\n"):
         lines = [line.split(None, 1) for line in block.splitlines() if line and not line.startswith("#")]
         if lines:
-            row = {name: row[name] for name in ("FILES", "TEST") if name in row} | dict(lines)
+            row = {"NEW": ";"} | {name: row[name] for name in ("FILES", "TEST") if name in row} | dict(lines)
             yield row

@@ -23,19 +23,21 @@ import bitvectors
 sys.path.append(str(pathlib.Path(__file__).parents[1] / 'mutate'))
 import planted  # noqa: E402
 
-PARTS = {  # the functions that are proved, and the files that they are in
-    'bits': (['htw__lowest_bit', 'htw__highest_bit', 'htw__roundest'], ['src/base/compiler.h']),
-    'bitmap': (['htw__bitmap_has', 'htw__bitmap_add', 'htw__bitmap_remove', 'htw__bitmap_next'], ['src/base/bitmap.h']),
-    'histogram': (['htw__histogram_bucket_of', 'htw__power_bucket_of'], ['src/base/histogram.h']),
-    'times': (['add_overflow', 'sub_overflow', 'htw__after_ns', 'htw__left_ns', 'htw__late_ns', 'htw__clock_earlier'],
-              ['src/scheduler/clocks.h', 'src/base/clock.h']),
-    'divisor': (['htw__multiply_high', 'htw__divide_power', 'htw__divisor_of', 'htw__divide', 'htw__divide_up'], ['src/base/divisor.h']),
-    'queue': (['htw__delay_queue_precedes', 'level_of', 'id_of', 'slot_of', 'keys_of', 'level_second', 'least'],
-              ['src/wheel/delay_queue.c', 'src/wheel/delay_queue.h']),
-    'writes': (['level_lower', 'level_pop', 'offer_first', 'replace_first', 'htw__delay_queue_lower', 'htw__delay_queue_pop',
-                'htw__delay_queue_wants', 'htw__delay_queue_offer'], ['src/wheel/delay_queue.c', 'src/wheel/delay_queue.h']),
-    'wheel': (['htw__wheel_slot', 'htw__wheel_window_holds', 'htw__wheel_level_for'], ['src/wheel/state.h']),
+PARTS = {  # the functions that are proved
+    'bits': 'htw__lowest_bit,htw__highest_bit,htw__roundest',
+    'bitmap': 'htw__bitmap_has,htw__bitmap_add,htw__bitmap_remove,htw__bitmap_next',
+    'histogram': 'htw__histogram_bucket_of,htw__power_bucket_of',
+    'times': 'add_overflow,sub_overflow,htw__after_ns,htw__left_ns,htw__late_ns,htw__clock_earlier',
+    'divisor': 'htw__multiply_high,htw__divide_power,htw__divisor_of,htw__divide,htw__divide_up',
+    'queue': 'htw__delay_queue_precedes,level_of,id_of,slot_of,keys_of,level_second,least',
+    'writes': 'level_lower,level_pop,offer_first,replace_first,htw__delay_queue_lower,htw__delay_queue_pop,'
+              'htw__delay_queue_wants,htw__delay_queue_offer',
+    'lists': 'htw__link_unlink,htw__link_insert,htw__ring_push_back,htw__ring_pop_front,htw__wheel_owns,htw__timer_id,'
+             'htw__id_is_bucket,check_neighbours,htw_wheel_cancel,postpone',
+    'wheel': 'htw__wheel_slot,htw__wheel_window_holds,htw__wheel_level_for',
 }
+PART_OF = {name: part for part, functions in PARTS.items() for name in functions.split(',')}
+SOURCES = 'src/base/*.h', 'src/scheduler/*.h', 'src/wheel/*.[ch]'
 OF_BITS = {'shifts.h': 136, 'bits.h': 136, 'masks.h': 136, 'histogram.h': 136, 'windows.h': 80, 'queue.h': 136,  # the size of their numbers, in bits
            'powers.h': 136, 'products.h': None}
 NEED_CVC4 = {'histogram', 'writes'}  # z3 alone proves the other parts, in less than half the time
@@ -89,7 +91,7 @@ def run_wp(root, part, select, first_only):
 
 
 def prove(root, part, first_only=False):
-    proved, goals = run_wp(root, part, ['-wp-fct', ','.join(PARTS[part][0])], first_only)
+    proved, goals = run_wp(root, part, ['-wp-fct', PARTS[part]], first_only)
     if part in OF_WP:
         names = re.findall(r'lemma (\w+)', (root / 'tests/proof' / OF_WP[part]).read_text())
         more = run_wp(root, part, ['-wp-prop', ','.join(names)], first_only)
@@ -120,10 +122,14 @@ def run_eva(root, folder):
     return proved, len(RUNS_OF_EVA)
 
 
+def sources(root):
+    return [path for glob in SOURCES for path in root.glob(glob)]
+
+
 def prove_bits(root, parts):
     proved = goals = 0
     included = re.findall(r'#include "(\w+\.h)"', ''.join((root / f'tests/proof/{part}.c').read_text() for part in parts))
-    predicates = bitvectors.predicates(''.join((root / name).read_text() for _, files in PARTS.values() for name in files))
+    predicates = bitvectors.predicates(''.join(path.read_text() for path in sources(root)))
     for name in OF_BITS.keys() & included:
         for lemma, variables, formula in bitvectors.lemmas((root / 'tests/proof' / name).read_text()):
             goals += 1
@@ -147,26 +153,25 @@ def prove_all(root, parts):
 
 def place_of(root, row):
     """The part and the file of the proved function in which a mistake lies; None: in none."""
-    for part, (functions, files) in PARTS.items():
-        for name in files:
-            before, old, after = (root / name).read_text().partition(row['OLD'])
-            above = re.findall(r'^\w.*?\b(\w+)\(', before, re.MULTILINE)
-            if old and row['OLD'] not in after and above and above[-1] in functions and any(fnmatch.fnmatch(name, glob) for glob in row['FILES'].split()):
-                return part, name
+    for path in sources(root):
+        before, old, after = path.read_text().partition(row['OLD'])
+        above = re.findall(r'^\w.*?\b(\w+)\(', before, re.MULTILINE)
+        is_meant = any(fnmatch.fnmatch(path.relative_to(root), glob) for glob in row['FILES'].split())
+        if is_meant and old and row['OLD'] not in after and above and above[-1] in PART_OF:
+            return PART_OF[above[-1]], path
     return None
 
 
 def makes_a_goal_fail(copy, row):
     """Whether the mistake is noticed."""
-    part, name = place_of(copy, row)
-    path = copy / name
+    part, path = place_of(copy, row)
     text = path.read_text()
     try:
         path.write_text(text.replace(row['OLD'], row['NEW']))
         proved, goals = prove(copy, part, first_only=True)
     finally:
         path.write_text(text)
-    print(f'{"SURVIVED" if proved == goals else "noticed "}  {name}: {row["WHAT"]}', flush=True)
+    print(f'{"SURVIVED" if proved == goals else "noticed "}  {path.name}: {row["WHAT"]}', flush=True)
     return proved < goals
 
 
