@@ -41,11 +41,11 @@ static struct scheduler_fixture *own;
 static int stopped, advanced;
 
 static void arm_and_stop(enum htw_log_level level, const char *subsystem, const char *message) {
-    keep_told(level, subsystem, message);
     own->probes[1].result =
         htw_schedule(own->scheduler, MS, probe_run, &own->probes[1], &own->probes[1].handle);
     stopped = htw_scheduler_stop(own->scheduler, NULL, NULL);
     advanced = htw_scheduler_advance(own->scheduler, MS);
+    keep_told(level, subsystem, message); /* which the test waits for */
 }
 
 LATER_TEST(note_function_may_arm_a_timer_and_cannot_stop_its_scheduler) {
